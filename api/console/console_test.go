@@ -447,8 +447,8 @@ func TestNeedsComeFirst(t *testing.T) {
 		t.Errorf("the title is %q", got)
 	}
 	for i, want := range []string{
-		"Now: No page of sbtjapan.com could be read: 0 of 41.", "the law may have changed", "The AI has used 85 % of today's tokens.",
-		"uses 96 % of its tokens of the AI.", "is disabled: <script>alert(1)</script>.",
+		"the law may have changed", "No page of sbtjapan.com could be read: 0 of 41.", "The AI has used 85 % of today's tokens.",
+		"is disabled: <script>alert(1)</script>.", "uses 96 % of its tokens of the AI.",
 	} {
 		if got := b.Text(`document.querySelectorAll(".needs li")[` + strconv.Itoa(i) + `].innerText`); !strings.Contains(got, want) {
 			t.Errorf("%d: %q, want %q", i+1, got, want)
