@@ -177,9 +177,9 @@ func unknownCars(t *testing.T) func(i int) map[string]any {
 	var entries [][]string
 	for _, row := range rows[1:] {
 		from, to, _ := strings.Cut(row[5], "-")
-		first, _ := strconv.Atoi(from)
+		first, err := strconv.Atoi(from) // years with gaps, "2020|2022-2026", are no number
 		last, _ := strconv.Atoi(to)
-		if first <= 2016 && last >= 2020 && row[2] == "PETROL" && !strings.Contains(row[3], "|") {
+		if err == nil && first <= 2016 && last >= 2020 && row[2] == "PETROL" && !strings.Contains(row[3], "|") {
 			entries = append(entries, row)
 		}
 	}
