@@ -90,7 +90,7 @@ func (s *Resource) result(r *request.Request, job *jobs.Job, failed error) ([]by
 		if err := json.Unmarshal(job.Input, &input); err != nil {
 			return nil, fmt.Errorf("jobs: input of job %s: %w", job.ID, err)
 		}
-		return s.options.Estimates.Finish(r, job.Result, failed, input)
+		return s.options.Estimates.Finish(r, job.Result, failed, input) //nolint:contextcheck // the request has a context
 	case failed != nil:
 		return nil, failed
 	case job.Kind == tasks.KindQuote:

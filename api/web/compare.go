@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -108,8 +109,7 @@ func (p *Pages) comparison(w http.ResponseWriter, r *http.Request, found *link) 
 	if c.Verdict.DifferenceTZS != nil {
 		view.Cost = c.Verdict.Criteria[0].Text
 	}
-	shown, more := sorted(c.Warnings, p.Simulated())
-	view.Warnings = append(shown, more...)
+	view.Warnings = slices.Concat(sorted(c.Warnings, p.Simulated()))
 	if c.Car1.DriveAway != nil {
 		view.Rates = &c.Car1.DriveAway.Exchange
 	}

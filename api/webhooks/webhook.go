@@ -237,7 +237,7 @@ func (s *Resource) Patch(w http.ResponseWriter, plain *http.Request) error {
 			return err
 		}
 	}
-	return s.Of(func(ctx context.Context, w http.ResponseWriter, r *request.Request) (int, any, error) {
+	return s.Of(func(ctx context.Context, _ http.ResponseWriter, r *request.Request) (int, any, error) {
 		changed, err := s.options.Webhooks.Change(ctx, r.Key.ID, r.Var("id"), url, req.Events)
 		body := struct {
 			webhook.Endpoint

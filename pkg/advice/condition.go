@@ -93,16 +93,6 @@ var gradeScores = map[string]int{
 	"***": 0, "**": 0, "*": 0, "無効": 0,
 }
 
-// worstGrade is the score from which down a grade is a veto.
-const worstGrade = 15
-
-// hasWorstGrade reports whether the grade means a repaired frame, a wreck or a car
-// that the inspector did not grade.
-func (c *Condition) hasWorstGrade() bool {
-	score, known := gradeScores[c.OverallGrade]
-	return known && score <= worstGrade
-}
-
 // grade returns the overall grade, when it is one that says something.
 func (c *Condition) grade() (grade string, known bool) {
 	if c != nil {

@@ -17,7 +17,9 @@ import (
 // addresses there is no winner.
 func Judge(p Pair) vehicle.Verdict {
 	sides := p.sides()
-	v := vehicle.Verdict{Vetoes: []vehicle.Veto{}, Doubts: slices.Concat(sides[0].doubts, sides[1].doubts), Criteria: criteria(sides)}
+	v := vehicle.Verdict{
+		Vetoes: []vehicle.Veto{}, Doubts: slices.Concat(sides[0].doubts, sides[1].doubts), Criteria: criteria(sides),
+	}
 	slices.SortStableFunc(v.Doubts, func(a, b vehicle.Doubt) int { return levelOf(b).Rank() - levelOf(a).Rank() })
 	for _, d := range slices.Concat(sides[0].doubts, sides[1].doubts) {
 		if isVeto(d) {
@@ -197,7 +199,8 @@ func vetoText(sides [2]side, v *vehicle.Verdict) (all vehicle.Text) {
 
 // askText says whose condition is not known, and what is not known of it.
 func askText(sides [2]side) (list []vehicle.Text) {
-	if sides[0].standing() == inDoubt && sides[1].standing() == inDoubt && sides[0].condition == nil && sides[1].condition == nil {
+	areInDoubt := sides[0].standing() == inDoubt && sides[1].standing() == inDoubt
+	if areInDoubt && sides[0].condition == nil && sides[1].condition == nil {
 		return []vehicle.Text{message.Say("verdict/nobody_has_seen", nil)}
 	}
 	for _, s := range sides {

@@ -51,7 +51,8 @@ func refused(counts *metrics.Metrics, log *slog.Logger) func(channel string, cau
 	return func(channel string, cause error) {
 		counts.Refused(channel)
 		if _, again := logged.LoadOrStore(channel, true); !again {
-			log.Error("a message on a channel of Redis was refused; further ones are only counted", "channel", channel, "cause", cause)
+			log.Error("a message on a channel of Redis was refused; further ones are only counted",
+				"channel", channel, "cause", cause)
 		}
 	}
 }

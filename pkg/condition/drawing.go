@@ -69,8 +69,10 @@ const (
 	columnCracked
 	columnDeep
 	columnOther
-	columnUnknown = -1
 )
+
+// columnUnknown is none of them.
+const columnUnknown = -1
 
 // column returns the column of drawing.csv for a mark. Legend and letters: the
 // graver holds, since a stranger can print any legend.
@@ -127,10 +129,24 @@ func (m Mark) byLetters() int {
 		part   string
 		column int
 	}{
-		{"交換", columnReplaced}, {"補修", columnRepaired}, {"板金", columnRepaired}, {"腐食", columnCorroded}, {"ヒビ", columnCracked},
-		{"亀裂", columnCracked}, {"キズ", columnOther}, {"傷", columnOther}, {"きず", columnOther}, {"凹", columnOther},
-		{"ヘコミ", columnOther}, {"エクボ", columnOther}, {"サビ", columnOther}, {"錆", columnOther}, {"さび", columnOther},
-		{"塗装", columnOther}, {"色あせ", columnOther}, {"飛石", columnOther},
+		{"交換", columnReplaced},
+		{"補修", columnRepaired},
+		{"板金", columnRepaired},
+		{"腐食", columnCorroded},
+		{"ヒビ", columnCracked},
+		{"亀裂", columnCracked},
+		{"キズ", columnOther},
+		{"傷", columnOther},
+		{"きず", columnOther},
+		{"凹", columnOther},
+		{"ヘコミ", columnOther},
+		{"エクボ", columnOther},
+		{"サビ", columnOther},
+		{"錆", columnOther},
+		{"さび", columnOther},
+		{"塗装", columnOther},
+		{"色あせ", columnOther},
+		{"飛石", columnOther},
 	} {
 		if strings.Contains(m.Letters, word.part) {
 			return word.column

@@ -125,7 +125,7 @@ var matrix = sync.OnceValue(func() map[[2]string]effect {
 		if e.big == "" {
 			e.big = e.plain
 		}
-		for _, finding := range strings.Fields(row[1]) {
+		for finding := range strings.FieldsSeq(row[1]) {
 			if _, exists := all[[2]string{row[0], finding}]; !exists {
 				all[[2]string{row[0], finding}] = e
 			}

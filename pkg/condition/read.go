@@ -18,7 +18,8 @@ func Read(s string) Judgement {
 		r.read(fold(sentence).tokens())
 		r.grade(sentence)
 		for _, f := range r.findings(strings.TrimSpace(sentence)) {
-			if !slices.ContainsFunc(all.Findings, func(g Finding) bool { return g.Category == f.Category && g.Severity == f.Severity }) {
+			isSame := func(g Finding) bool { return g.Category == f.Category && g.Severity == f.Severity }
+			if !slices.ContainsFunc(all.Findings, isSame) {
 				all.Findings = append(all.Findings, f)
 			}
 		}
@@ -42,7 +43,9 @@ func sentences(s string) []string {
 }
 
 // graded matches a grade of the repair group in a note, with or without a correction.
-var graded = regexp.MustCompile(`(?:評価点?|評点|点数|採点|GRADE|AUCTION SCORE)[:=\s]*(?:[\d.]+点?\s*(?:→|⇒|から|->)?\s*)?(R[ABC12]?|\*{1,3}|無効)(?:点|$|[^0-9A-Z])|[\d.]+点?\s*(?:→|⇒|->)\s*(R[ABC12]?)(?:点|$|[^0-9A-Z])`)
+var graded = regexp.MustCompile(`(?:評価点?|評点|点数|採点|GRADE|AUCTION SCORE)[:=\s]*` +
+	`(?:[\d.]+点?\s*(?:→|⇒|から|->)?\s*)?(R[ABC12]?|\*{1,3}|無効)(?:点|$|[^0-9A-Z])|` +
+	`[\d.]+点?\s*(?:→|⇒|->)\s*(R[ABC12]?)(?:点|$|[^0-9A-Z])`)
 
 // grade finds a grade that the text states.
 func (r *reader) grade(sentence string) {
@@ -108,85 +111,81 @@ func (r *reader) read(list []*token) {
 // take reads one token.
 func (r *reader) take(tok *token, list []*token, i int) {
 	switch tok.kind {
-	case "gap", "unknown", "place":
-		if tok.kind == "place" {
-			r.startNoun()
-		}
-		return
+	case "gap", "unknown", "tight":
+	case "place":
+		r.startNoun()
 	case "comma", "dot", "but":
 		r.comma(tok.kind != "comma")
-		return
-	case "tight":
-		return
 	case "arrow":
 		r.before, r.open, r.parts = append(slices.Clone(r.all), r.open...), nil, nil
 		r.item++
-		return
 	case "glue":
-		if (tok.text == "車" || strings.HasSuffix(tok.text, "車")) && len(r.all) > 0 {
+		if strings.HasSuffix(tok.text, "車") && len(r.all) > 0 {
 			r.all[len(r.all)-1].isCar = true
 		}
-		return
 	case "small", "big":
 		r.size(tok.kind)
-		return
 	case "need":
-		r.needs = true
-		if r.last != nil && r.last.has("find") {
-			r.needed()
-		}
-		return
+		r.needed()
 	case "code":
 		r.code(tok, list, i)
-		return
 	case "record":
 		r.record = true
-		return
 	case "cancel":
-		if tok.text == "記録" && len(r.fresh) > 0 && r.fresh[0].category == Meter {
-			r.record = true
-			return
-		}
 		r.cancel(tok)
-		return
+	default:
+		r.predicate(tok, list, i)
 	}
-	r.predicate(tok, list, i)
 }
 
 // predicate reads a noun, a finding, or a yes or no.
 func (r *reader) predicate(tok *token, list []*token, i int) {
+	finds := tok.has("find")
 	switch {
-	case tok.kind == "not" && tok.has("deny"), tok.kind == "not":
-		if tok.has("deny") && (len(r.open) > 0 || len(r.parts) > 0) && !nounFollows(list, i) {
-			r.deny("no", tok)
-		} else {
-			r.not = true
-		}
-	case tok.has("part") && !(tok.has("find") && r.partsHere() > 0):
+	case tok.kind == "not":
+		r.no(tok, list, i)
+	case tok.has("part") && (!finds || r.partsHere() == 0):
 		r.startNoun()
 		r.part(tok)
 	case tok.has("suspect") && len(r.open) > 0:
 		r.suspect(tok)
-	case tok.has("find") && !tok.has("say"), tok.has("find") && r.partsHere() > 0:
+	case finds && (!tok.has("say") || r.partsHere() > 0):
 		r.find(tok)
 	case tok.has("say"):
 		r.say(tok)
-	case tok.kind == "predeny", tok.text == "無" && isPrefix(list, i) && len(r.open) == 0 && r.partsHere() == 0:
+	case tok.kind == "predeny", tok.text == "無" && r.isPrefix(list, i):
 		r.negate = true
-	case tok.kind == "deny":
-		r.deny(tok.senses[0].name, tok)
-	case tok.kind == "denybe":
-		r.denyBe(tok)
-	case tok.kind == "flip":
-		r.flip(tok)
-	case tok.kind == "affirm":
-		r.affirm()
-	case tok.kind == "suspect":
-		r.suspect(tok)
-	case tok.kind == "choice":
-		r.choice = true
+	default:
+		r.answer(tok)
 	}
 	r.last = tok
+}
+
+// no reads a no that stands in front, or behind what it denies.
+func (r *reader) no(tok *token, list []*token, i int) {
+	if tok.has("deny") && (len(r.open) > 0 || len(r.parts) > 0) && !nounFollows(list, i) {
+		r.deny("no", tok)
+	} else {
+		r.not = true
+	}
+}
+
+// answer reads a yes or no about what stands before it.
+func (r *reader) answer(tok *token) {
+	switch tok.kind {
+	case "deny":
+		r.deny(tok.senses[0].name, tok)
+	case "denybe":
+		r.denyBe(tok)
+	case "flip":
+		r.flip(tok)
+	case "affirm":
+		r.affirm()
+	case "suspect":
+		r.suspect(tok)
+	case "choice":
+		r.choice = true
+	}
 }
 
 // nounFollows reports whether a noun or a finding follows in the same item.
@@ -202,9 +201,10 @@ func nounFollows(list []*token, i int) bool {
 	return false
 }
 
-// isPrefix reports whether a word follows a no at once: 無事故, not 修復歴無.
-func isPrefix(list []*token, i int) bool {
-	return i+1 < len(list) && (list[i+1].has("find") || list[i+1].has("say")) && list[i+1].start == list[i].end
+// isPrefix reports whether a word follows a no at once, and nothing stands before it to
+// deny: 無事故, not 修復歴無.
+func (r *reader) isPrefix(list []*token, i int) bool {
+	return len(r.open) == 0 && r.partsHere() == 0 && i+1 < len(list) && (list[i+1].has("find") || list[i+1].has("say")) && list[i+1].start == list[i].end
 }
 
 // startNoun closes a list item that ended in a finding, now that a noun follows.
@@ -263,34 +263,36 @@ func classOf(tok *token) string {
 // part reads the name of a part. The head of a compound is at its right end.
 func (r *reader) part(tok *token) {
 	r.known = true
-	class := classOf(tok)
 	if p := r.prev; p != nil && p.end == tok.start && p.has("part") && len(r.parts) > 0 && r.parts[len(r.parts)-1] == p {
-		before := classOf(p)
-		isStem := slices.ContainsFunc(tok.senses, func(s sense) bool { return s.note == "stem" })
-		switch {
-		case isStem && slices.Contains(accessories, before) && p.text != "トランク":
-			tok.senses = p.senses // ナンバー+フレーム, シート+フレーム: no frame of the car
-			r.parts = r.parts[:len(r.parts)-1]
-		case before == "bolted" && slices.Contains(structural, class) && (p.text == "トランク"):
-			r.parts = r.parts[:len(r.parts)-1]
-		case slices.Contains(accessories, class), !slices.Contains(structural, before):
-			r.parts = r.parts[:len(r.parts)-1]
-			if class == "other" && !slices.Contains(structural, before) {
-				tok.senses = p.senses
-			}
-		case before == "floor" || before == "roof":
-			r.parts = r.parts[:len(r.parts)-1]
-		}
+		r.compound(p, tok)
 	}
 	r.parts = append(r.parts, tok)
 	r.used = nil
-	if tok.latin { // a finding stood in front: bent frame
-		if last := len(r.fresh) - 1; last >= 0 && r.fresh[last].class == "alone" && r.prev != nil && r.prev.latin && r.prev.has("find") {
-			s := r.fresh[last]
-			r.drop(s)
-			r.known = true
+	if tok.latin && r.prev != nil && r.prev.latin && r.prev.has("find") { // a finding stood in front: bent frame
+		if last := len(r.fresh) - 1; last >= 0 && r.fresh[last].class == "alone" {
+			r.drop(r.fresh[last])
 			r.apply(tok, r.prev)
 		}
+	}
+}
+
+// compound joins the name of a part to the one p that stands at once before it.
+func (r *reader) compound(p, tok *token) {
+	before, class := classOf(p), classOf(tok)
+	isStem := slices.ContainsFunc(tok.senses, func(s sense) bool { return s.note == "stem" })
+	switch {
+	case isStem && slices.Contains(accessories, before) && p.text != "トランク":
+		tok.senses = p.senses // ナンバー+フレーム, シート+フレーム: no frame of the car
+		r.parts = r.parts[:len(r.parts)-1]
+	case before == "bolted" && slices.Contains(structural, class) && p.text == "トランク":
+		r.parts = r.parts[:len(r.parts)-1]
+	case slices.Contains(accessories, class), !slices.Contains(structural, before):
+		r.parts = r.parts[:len(r.parts)-1]
+		if class == "other" && !slices.Contains(structural, before) {
+			tok.senses = p.senses
+		}
+	case before == "floor" || before == "roof":
+		r.parts = r.parts[:len(r.parts)-1]
 	}
 }
 
@@ -310,13 +312,7 @@ func (r *reader) find(tok *token) {
 		return
 	}
 	follows := r.last != nil && r.last.has("find") && r.prev != nil && r.prev.end == tok.start
-	parts := r.parts
-	if len(parts) == 0 && (follows || r.ended) {
-		parts = r.used
-		r.ended = false
-	} else if r.ended {
-		r.startNoun()
-	}
+	parts := r.partsOf(follows)
 	r.fresh = nil
 	switch {
 	case len(parts) == 0 && follows && slices.Contains([]string{"mark", "dent"}, findingName(r.last)):
@@ -329,6 +325,18 @@ func (r *reader) find(tok *token) {
 	}
 	r.used, r.parts, r.choice = parts, nil, false
 	r.endFinding()
+}
+
+// partsOf returns the parts of a finding; one that follows another at once may share its.
+func (r *reader) partsOf(follows bool) []*token {
+	parts := r.parts
+	if len(parts) == 0 && (follows || r.ended) {
+		parts = r.used
+		r.ended = false
+	} else if r.ended {
+		r.startNoun()
+	}
+	return parts
 }
 
 // endFinding forgets what stood before a finding.
@@ -439,8 +447,12 @@ func (r *reader) size(kind string) {
 	r.small = kind == "small"
 }
 
-// needed reads a need behind its finding: エンジン載せ替え要.
+// needed reads a need: behind a finding it changes that, エンジン載せ替え要, else the next.
 func (r *reader) needed() {
+	if r.last == nil || !r.last.has("find") {
+		r.needs = true
+		return
+	}
 	for _, s := range r.fresh {
 		if e, exact := matrix()[[2]string{s.class, "need"}]; exact && e.plain.Rank() > s.severity.Rank() {
 			s.category, s.severity = e.category, e.plain
@@ -466,13 +478,18 @@ func (r *reader) code(tok *token, list []*token, i int) {
 
 // cancel makes another thing of a noun: 盗難防止, 衝突軽減.
 func (r *reader) cancel(tok *token) {
+	if tok.text == "記録" && len(r.fresh) > 0 && r.fresh[0].category == Meter {
+		r.record = true
+		return
+	}
 	if r.prev == nil || r.prev.end != tok.start || len(r.fresh) == 0 || !r.prev.has("say") {
 		return
 	}
 	for _, s := range r.fresh {
 		r.drop(s)
 	}
-	r.parts = append(r.parts, &token{kind: "part", senses: []sense{{kind: "part", name: "equip"}}, start: tok.start, end: tok.end})
+	equipment := []sense{{kind: "part", name: "equip"}}
+	r.parts = append(r.parts, &token{kind: "part", senses: equipment, start: tok.start, end: tok.end})
 }
 
 // say reads a noun that states something by itself.

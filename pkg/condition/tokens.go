@@ -31,6 +31,25 @@ const (
 // tokens divides a text into words; the way with the least cost wins, so the longest
 // phrase does.
 func (t text) tokens() []*token {
+	var list []*token
+	step := t.steps()
+	for i := 0; i < len(t.runes); i = step[i].end {
+		tok := step[i]
+		tok.text = string(t.runes[tok.start:tok.end])
+		tok.katakana = t.isAll(tok, katakana)
+		tok.latin = t.isAll(tok, latin)
+		if last := len(list) - 1; tok.kind == "unknown" && last >= 0 && list[last].kind == "unknown" &&
+			t.scripts[i] == t.scripts[i-1] {
+			list[last].end, list[last].text = tok.end, list[last].text+tok.text
+			continue
+		}
+		list = append(list, tok)
+	}
+	return t.bordered(list)
+}
+
+// steps returns for each place the word that the cheapest way from there begins with.
+func (t text) steps() []*token {
 	n := len(t.runes)
 	best, step := make([]int, n+1), make([]*token, n+1)
 	for i := n - 1; i >= 0; i-- {
@@ -61,20 +80,7 @@ func (t text) tokens() []*token {
 			take(&token{kind: senses[0].kind, senses: senses, start: i, end: end}, cost)
 		}
 	}
-	var list []*token
-	for i := 0; i < n; i = step[i].end {
-		tok := step[i]
-		tok.text = string(t.runes[tok.start:tok.end])
-		tok.katakana = t.isAll(tok, katakana)
-		tok.latin = t.isAll(tok, latin)
-		if last := len(list) - 1; tok.kind == "unknown" && last >= 0 && list[last].kind == "unknown" &&
-			t.scripts[i] == t.scripts[i-1] {
-			list[last].end, list[last].text = tok.end, list[last].text+tok.text
-			continue
-		}
-		list = append(list, tok)
-	}
-	return t.bordered(list)
+	return step
 }
 
 func (t text) isAll(tok *token, k script) bool {
@@ -102,23 +108,25 @@ func (t text) isWholeKatakana(i int) bool {
 	return t.scripts[i] == katakana && alone(i-1) && alone(i+1)
 }
 
+// isWord reports whether a letter or a digit stands at a place.
+func (t text) isWord(i int) bool {
+	return i >= 0 && i < len(t.runes) && (t.scripts[i] == latin || t.scripts[i] == digit)
+}
+
 // parting returns the kind of what parts words at a place.
 func (t text) parting(i int) string {
-	isWord := func(i int) bool {
-		return i >= 0 && i < len(t.runes) && (t.scripts[i] == latin || t.scripts[i] == digit)
-	}
 	switch r := t.runes[i]; {
-	case strings.ContainsRune("→⇒➡", r), r == '>':
+	case strings.ContainsRune("→⇒➡>", r):
 		return "arrow"
 	case strings.ContainsRune("・&+", r):
 		return "tight"
-	case strings.ContainsRune("。;!?\n\r", r), r == '.' && !isWord(i+1):
+	case strings.ContainsRune("。;!?\n\r", r), r == '.' && !t.isWord(i+1):
 		return "dot"
 	case strings.ContainsRune("、,/()[]{}「」『』【】<|", r):
 		return "comma"
 	case strings.ContainsRune(":=~'\"_.-", r):
 		return "gap"
-	case t.scripts[i] == space && isWord(i-1) && isWord(i+1), t.scripts[i] == space && i > 0 && t.runes[i-1] == ':':
+	case t.scripts[i] == space && t.isWord(i-1) && t.isWord(i+1), t.scripts[i] == space && i > 0 && t.runes[i-1] == ':':
 		return "gap"
 	case t.scripts[i] == space:
 		return "comma"
@@ -153,6 +161,11 @@ func (t text) code(i int) int {
 	return end
 }
 
+// isSingleKanji reports whether a word of one kanji has a meaning.
+func (t text) isSingleKanji(tok *token) bool {
+	return tok.end-tok.start == 1 && t.isAll(tok, kanji) && (tok.has("find") || tok.has("say") || tok.has("part"))
+}
+
 // bordered takes the meaning of words that are only a piece of another word: one in
 // katakana before or behind unknown katakana, and a single kanji beside unknown ones.
 func (t text) bordered(list []*token) []*token {
@@ -168,8 +181,7 @@ func (t text) bordered(list []*token) []*token {
 		case tok.katakana && tok.has("part") && (behind || beside(i, i-1, katakana)):
 			tok.senses = []sense{{kind: "part", name: "other"}}
 		case tok.katakana && behind && !tok.has("place"),
-			tok.end-tok.start == 1 && t.isAll(tok, kanji) && (tok.has("find") || tok.has("say") || tok.has("part")) &&
-				(beside(i, i+1, kanji) || beside(i, i-1, kanji)):
+			t.isSingleKanji(tok) && (beside(i, i+1, kanji) || beside(i, i-1, kanji)):
 			lost = append(lost, i)
 		}
 	}

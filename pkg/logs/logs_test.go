@@ -138,7 +138,7 @@ func TestQueriesOfLinksAreRemoved(t *testing.T) {
 		`Is this your car? and/or? 3/4 #1`:                         `Is this your car? and/or? 3/4 #1`,
 		`https://user:s3cret@a.example/?x, https://a.example/path`: `https://user:[redacted]@a.example/ https://a.example/path`,
 	} {
-		if got := Redact(text); got != want && !(strings.Contains(text, "@") && !strings.Contains(got, "s3cret")) {
+		if got := Redact(text); got != want && (!strings.Contains(text, "@") || strings.Contains(got, "s3cret")) {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}

@@ -66,8 +66,8 @@ var (
 // from the start.
 var operatorCodes = []string{
 	"internal", "unavailable", "worker_lost", "deadline_exceeded", "authority_unavailable", "authority_refused",
-	"authority_implausible", "catalogue_missing", "ai_unavailable", "ai_failed", "ai_budget_used_up", "fetch_failed", "fetch_timeout", "listing_blocked",
-	"robots_forbidden", "host_busy",
+	"authority_implausible", "catalogue_missing", "ai_unavailable", "ai_failed", "ai_budget_used_up", "fetch_failed",
+	"fetch_timeout", "listing_blocked", "robots_forbidden", "host_busy",
 }
 
 func (m *Metrics) addWork() {

@@ -28,7 +28,7 @@ type ReadOptions struct {
 // Read measures reading a listing page, compared with what it needs at least:
 // x/net/html parsing the page. A page that is not a readable listing is
 // measured too, and reported on warn.
-func Read(out, warn io.Writer, o ReadOptions) ([]rig.Number, error) {
+func Read(ctx context.Context, out, warn io.Writer, o ReadOptions) ([]rig.Number, error) {
 	body := listingtest.Large(o.Size)
 	if o.File != "" {
 		var err error
@@ -37,13 +37,13 @@ func Read(out, warn io.Writer, o ReadOptions) ([]rig.Number, error) {
 		}
 	}
 	page := listing.FromFile(body, o.URL)
-	if _, err := listing.Read(context.Background(), page); err != nil {
+	if _, err := listing.Read(ctx, page); err != nil {
 		_, _ = fmt.Fprintf(warn, "the page is not a readable listing; it is measured nevertheless: %v\n", err)
 	}
 	var parse, read measured
 	for range max(o.Samples, 1) { // by turns, so that both see the same machine
 		parse.time(func() { _, _ = html.Parse(bytes.NewReader(body)) })
-		read.time(func() { _, _ = listing.Read(context.Background(), page) })
+		read.time(func() { _, _ = listing.Read(ctx, page) })
 	}
 	_, err := fmt.Fprintf(out, `page of %d bytes, %d times each, median (fastest)
 x/net/html  %s

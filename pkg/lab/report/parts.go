@@ -86,8 +86,8 @@ func Parts(s Sizes, log *slog.Logger) []Part { return append(work(s, log), load(
 // work are the benchmarks of single pieces of work.
 func work(s Sizes, log *slog.Logger) []Part {
 	return []Part{
-		{"bench read", func(_ context.Context, out io.Writer) ([]rig.Number, error) {
-			return bench.Read(out, out, bench.ReadOptions{Samples: s.Read, Size: 600_000})
+		{"bench read", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
+			return bench.Read(ctx, out, out, bench.ReadOptions{Samples: s.Read, Size: 600_000})
 		}},
 		{"bench match", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
 			return bench.Match(ctx, out, s.Labels, s.Matches)

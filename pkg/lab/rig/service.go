@@ -28,7 +28,6 @@ type Options struct {
 	Pages  http.Handler // the site; nil is one of a few cars that answers at once
 	Roles  []tasks.Role // of the workers; nil is those that need no AI
 	Window int          // listings of batches processed concurrently; 0 is the default
-
 }
 
 // Service is the service in this process with a SIMULATED site and authority, and what

@@ -42,7 +42,8 @@ var eraPattern = regexp.MustCompile(`^([RHS]?)(\d{1,2})\s*[年/.\-]\s*(\d{1,2})(
 
 // westernPattern is the shape of a date with a year of four digits, also in brackets
 // behind its era.
-var westernPattern = regexp.MustCompile(`^(?:[RHS]?\d{0,2}\()?((?:19|20)\d\d)\)?\s*[年/.\-]\s*(\d{1,2})(?:\s*月?|\s*[月/.\-]\s*(\d{1,2})\s*日?)$`)
+var westernPattern = regexp.MustCompile(`^(?:[RHS]?\d{0,2}\()?((?:19|20)\d\d)\)?` +
+	`\s*[年/.\-]\s*(\d{1,2})(?:\s*月?|\s*[月/.\-]\s*(\d{1,2})\s*日?)$`)
 
 // parseWestern puts a date with a year of four digits into its era.
 func parseWestern(match []string) (eraDate, bool) {

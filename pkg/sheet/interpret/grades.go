@@ -112,11 +112,17 @@ func (in *interpreter) repairNote(note *sheet.Note) {
 		r.Evidence = append(r.Evidence, note.JP)
 	}
 	if said.Category() == condition.Frame {
-		for _, word := range sheet.FrameParts() {
-			if part, _ := sheet.WordOf("frame", word); strings.Contains(sheet.Fold(note.JP), sheet.Fold(word)) &&
-				!slices.Contains(r.Parts, part.Text) {
-				r.Parts = append(r.Parts, part.Text)
-			}
+		in.frameParts(note)
+	}
+}
+
+// frameParts adds the parts of the frame that a note names.
+func (in *interpreter) frameParts(note *sheet.Note) {
+	r := &in.report.RepairHistory
+	for _, word := range sheet.FrameParts() {
+		if part, _ := sheet.WordOf("frame", word); strings.Contains(sheet.Fold(note.JP), sheet.Fold(word)) &&
+			!slices.Contains(r.Parts, part.Text) {
+			r.Parts = append(r.Parts, part.Text)
 		}
 	}
 }
