@@ -167,8 +167,8 @@ type benchRead struct {
 }
 
 // Run is called by kong.
-func (c *benchRead) Run(ctx context.Context, s *operator.Session) error {
-	_, err := bench.Read(ctx, s.Out, s.Err, bench.ReadOptions{Samples: c.Samples, Size: c.Size, File: c.File, URL: c.URL})
+func (c *benchRead) Run(s *operator.Session) error {
+	_, err := bench.Read(s.Ctx, s.Out, s.Err, bench.ReadOptions{Samples: c.Samples, Size: c.Size, File: c.File, URL: c.URL})
 	return err
 }
 
