@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ushuru/pkg/connlimit"
+	"ushuru/pkg/testenv"
 )
 
 func must(t *testing.T, err error) {
@@ -32,7 +33,11 @@ func serve(t *testing.T, o connlimit.Options) (address string, log *lines) {
 	inner, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	must(t, err)
 	server := &http.Server{
-		ReadHeaderTimeout: time.Second, ConnState: connlimit.ConnState, ConnContext: connlimit.ConnContext,
+		ReadHeaderTimeout: time.Second, ConnContext: connlimit.ConnContext,
+		ConnState: func(conn net.Conn, state http.ConnState) {
+			connlimit.ConnState(conn, state)
+			log.states.Store(conn.RemoteAddr().String(), state)
+		},
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			body, _ := io.ReadAll(r.Body)
 			if connlimit.IsAmbiguous(r) {
@@ -56,7 +61,17 @@ func serve(t *testing.T, o connlimit.Options) (address string, log *lines) {
 type lines struct {
 	bytes.Buffer
 
-	mu sync.Mutex
+	mu     sync.Mutex
+	states sync.Map // of the server's connections, by the address of the client
+}
+
+// await waits until a connection has a state at the server.
+func (l *lines) await(t *testing.T, conn net.Conn, want http.ConnState) {
+	t.Helper()
+	testenv.Await(t, "a connection that is "+want.String(), func() (any, bool) {
+		state, _ := l.states.Load(conn.LocalAddr().String())
+		return state, state == want
+	})
 }
 
 func (l *lines) Write(p []byte) (int, error) {
@@ -136,7 +151,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 // A full server makes room for an address with fewer connections: it closes the one
 // that has been without a request for the longest time, never one with a request.
 func TestFullServerMakesRoom(t *testing.T) {
-	address, _ := serve(t, connlimit.Options{Max: 4})
+	address, log := serve(t, connlimit.Options{Max: 4})
 	from := func(ip, sent string) net.Conn {
 		t.Helper()
 		dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(ip)}}
@@ -145,16 +160,20 @@ func TestFullServerMakesRoom(t *testing.T) {
 		t.Cleanup(func() { _ = conn.Close() })
 		_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
 		_, _ = io.WriteString(conn, sent)
-		time.Sleep(20 * time.Millisecond)
 		return conn
 	}
 	const many, other = "127.0.2.1", "127.0.2.2"
 	working := from(many, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n")
+	log.await(t, working, http.StateActive)
 	served := from(many, get)
 	if got := status(served); got != "HTTP/1.1 200" {
 		t.Fatal(got)
 	}
-	slow, silent := from(many, "GET / HTTP/1.1\r\nX: "), from(many, "")
+	log.await(t, served, http.StateIdle)
+	slow := from(many, "GET / HTTP/1.1\r\nX: ")
+	log.await(t, slow, http.StateNew)
+	silent := from(many, "")
+	log.await(t, silent, http.StateNew)
 	if got := status(from(many, get)); got != "HTTP/1.1 503" {
 		t.Errorf("one more of the same address: %s", got)
 	}
@@ -196,7 +215,7 @@ func (n named) String() string { return string(n) }
 
 // TestLengthAndChunksAreAmbiguous: net/http forgets the one beside the other.
 func TestLengthAndChunksAreAmbiguous(t *testing.T) {
-	address, _ := serve(t, connlimit.Options{})
+	address, log := serve(t, connlimit.Options{})
 	const (
 		chunked = "Transfer-Encoding: chunked\r\n"
 		body    = "\r\n3\r\nabc\r\n0\r\n\r\n"
@@ -226,7 +245,7 @@ func TestLengthAndChunksAreAmbiguous(t *testing.T) {
 		t.Fatal(got)
 	}
 	_, _ = io.CopyN(io.Discard, conn, 60)
-	time.Sleep(50 * time.Millisecond)
+	log.await(t, conn, http.StateIdle)
 	_, err := io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n"+chunked+body)
 	must(t, err)
 	answer, _ := io.ReadAll(io.LimitReader(conn, 200))
