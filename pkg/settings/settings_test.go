@@ -6,12 +6,12 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/settings"
+	"ushuru/pkg/testenv"
 )
 
 // process is a Watcher and what it has logged.
@@ -84,11 +84,7 @@ func TestTheListHasTheLivingProcesses(t *testing.T) {
 		stops.Run(ctx)
 		close(stopped)
 	}()
-	for deadline := time.Now().Add(30 * time.Second); len(names()) == 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the process is not in the list")
-		}
-	}
+	testenv.AwaitTrue(t, "the process in the list", func() bool { return len(names()) > 0 })
 	stays.look(t)
 	stop()
 	<-stopped
