@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
 
+	"ushuru/pkg/testenv"
 	"ushuru/tasks"
 
 	"ushuru/pkg/sheet/scan"
@@ -234,20 +236,10 @@ func TestAPageThatWaitsForRedisIsNotSlow(t *testing.T) {
 	d := newDesk(t)
 	d.slow.places, d.slow.after = 1, time.Millisecond
 	isFree := func() bool { return d.slow.admits("key") }
-	until := func(what string, reached func() bool) {
-		for end := time.Now().Add(10 * time.Second); !reached(); time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Errorf("never: %s", what)
-				return
-			}
-		}
-	}
-	sent := make(chan struct{})
-	d.asked = func() { // the site itself is slow
-		until("the page takes a slow place", func() bool { return !isFree() })
-		d.redis.SetError("NOREPLICAS")
-		close(sent)
-	}
+	sends := make(chan struct{})
+	d.asked = func() { <-sends } // the site itself is slow
+	send := sync.OnceFunc(func() { close(sends) })
+	defer send()
 	input, err := json.Marshal(tasks.EstimateInput{URL: d.site + "/car"})
 	if err != nil {
 		t.Fatal(err)
@@ -259,8 +251,10 @@ func TestAPageThatWaitsForRedisIsNotSlow(t *testing.T) {
 		_, err := d.scrape(t.Context(), job)
 		ended <- err
 	}()
-	<-sent
-	until("the place is free while the page is written", isFree)
+	testenv.AwaitTrue(t, "the slow place that the page takes", func() bool { return !isFree() })
+	d.redis.SetError("NOREPLICAS")
+	send()
+	testenv.AwaitTrue(t, "the place while the page is written", isFree)
 	select {
 	case err := <-ended:
 		t.Errorf("the page was not written: %v", err)
