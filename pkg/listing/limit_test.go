@@ -40,7 +40,7 @@ func TestAPageThatCostsTooMuchIsRefusedWithItsReason(t *testing.T) {
 		"size":  {large, func(*dom.Budget) error { return nil }, "larger than 4 MB", false},
 		"time": {page, func(b *dom.Budget) error {
 			for {
-				time.Sleep(time.Second)
+				time.Sleep(time.Second) // of the clock of the bubble, which Check reads
 				b.Check()
 			}
 		}, "took too long", true},
