@@ -11,6 +11,7 @@ import (
 
 	"ushuru/api"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -108,6 +109,7 @@ func TestPersonOfAJoinedJobLearnsOfAPause(t *testing.T) {
 	}
 	_, events := a.listen(t, t.Context(), "/v1/jobs/"+job.ID+"/events", "")
 	next(t, events)
+	streams := a.hub.Waiting()
 	answers := make(chan answer, 2)
 	go func() {
 		answers <- a.send(t, a.request(t, http.MethodPost, "/v1/estimate", `{"url":"`+site+hangs+`"}`))
@@ -117,7 +119,10 @@ func TestPersonOfAJoinedJobLearnsOfAPause(t *testing.T) {
 		r.Header.Set("Prefer", "wait=40")
 		answers <- a.send(t, r)
 	}()
-	time.Sleep(500 * time.Millisecond)
+	testenv.Await(t, "both requests that wait for the job", func() (any, bool) {
+		waiting := a.hub.Waiting()
+		return waiting, waiting == streams+2
+	})
 	if err := conn.Client().Set(t.Context(), "fetch:pause:{cars.example}", 1, time.Hour).Err(); err != nil {
 		t.Fatal(err)
 	}

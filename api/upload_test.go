@@ -157,7 +157,7 @@ type halting struct {
 }
 
 func (h *halting) Read(p []byte) (int, error) {
-	h.once.Do(func() { time.Sleep(500 * time.Millisecond) })
+	h.once.Do(func() { time.Sleep(500 * time.Millisecond) }) // longer than the server's own times, which net/http measures
 	return h.Reader.Read(p)
 }
 
