@@ -34,11 +34,11 @@ func TestAnIdleServiceAsksRedisSeldomAndBeginsAtOnce(t *testing.T) {
 	t.Parallel()
 	b := besiege(t)
 	b.survives(0)
-	time.Sleep(6 * time.Second) // until no queue is busy any more
+	time.Sleep(6 * time.Second) // for so long a worker takes its queues for busy after the last job
 	const measured = 10 * time.Second
 	b.client.Do(t.Context(), "CONFIG", "RESETSTAT")
 	before := commands(t, b.client)
-	time.Sleep(measured)
+	time.Sleep(measured) // a rate is of a time
 	rate := float64(commands(t, b.client)-before) / measured.Seconds()
 	stats, err := b.client.Info(t.Context(), "commandstats").Result()
 	must(t, err)

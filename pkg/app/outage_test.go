@@ -60,7 +60,8 @@ func TestOutageOfRedisIsTwoLines(t *testing.T) {
 		}
 		return ""
 	})
-	time.Sleep(2 * time.Second) // no line may come; before, there were thirty
+	// No line may come, which only time shows; before, there were thirty.
+	time.Sleep(2 * time.Second)
 	server.Restart()
 	waitFor(t, func() string {
 		if !strings.Contains(log.String(), "Redis is back") {
