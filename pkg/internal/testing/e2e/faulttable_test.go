@@ -64,7 +64,7 @@ func away(d time.Duration, server *redistest.Server) func(*testing.T, *faultRun)
 	}
 }
 
-// lasts waits as long as a fault lasts.
+// lasts waits as long as a fault lasts: the servers that it is of have clocks of their own.
 func lasts(d time.Duration) { time.Sleep(d) }
 
 // refuses has a Redis refuse writes for a while.
@@ -285,7 +285,9 @@ func (f *faultRun) standstill() (longest time.Duration) {
 	f.t.Helper()
 	before, since := f.done(), time.Now()
 	// It samples, and goes on after its limit with an error: the other cases print their lines.
-	for end := time.Now().Add(3*time.Minute + *faultAway); before < len(f.lots.urls); time.Sleep(20 * time.Millisecond) {
+	samples := time.NewTicker(20 * time.Millisecond)
+	defer samples.Stop()
+	for end := time.Now().Add(3*time.Minute + *faultAway); before < len(f.lots.urls); <-samples.C {
 		now := f.done()
 		longest = max(longest, time.Since(since))
 		if now > before {

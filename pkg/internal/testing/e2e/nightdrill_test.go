@@ -155,13 +155,14 @@ func (n *night) look(e event, began time.Time, saw *seen) {
 func (n *night) await(within time.Duration, what string, is func() bool) time.Duration {
 	n.t.Helper()
 	start := time.Now()
-	for !is() {
+	looks := time.NewTicker(100 * time.Millisecond)
+	defer looks.Stop()
+	for ; !is(); <-looks.C {
 		if time.Since(start) > within {
 			n.wrong = true
 			n.t.Errorf("not within %v: %s\n%s", within, what, n.text())
 			break
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
 	return time.Since(start)
 }
