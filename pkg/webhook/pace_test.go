@@ -42,11 +42,15 @@ func TestEndpointHasTwoDeliveriesAtOnce(t *testing.T) {
 	}
 }
 
-// slowPoster is a receiver that fails. How long it takes is longer than SlowAfter.
+// slowPoster is a receiver that fails, and takes longer for it than SlowAfter.
 type slowPoster struct{ posts atomic.Int64 }
 
-func (s *slowPoster) Post(context.Context, string, http.Header, []byte) (int, http.Header, []byte, error) {
+func (s *slowPoster) Post(ctx context.Context, string, http.Header, []byte) (int, http.Header, []byte, error) {
 	s.posts.Add(1)
+	select { // as with a real one, its sender may give up
+	case <-ctx.Done():
+	case <-time.After(30 * time.Millisecond):
+	}
 	return 0, nil, nil, context.DeadlineExceeded
 }
 
@@ -54,7 +58,7 @@ func TestSlowEndpointIsPaused(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, embedded(t), "https://hooks.example")
 	receiver := &slowPoster{}
-	s.sender.Poster, s.sender.SlowAfter = receiver, time.Nanosecond
+	s.sender.Poster, s.sender.SlowAfter = receiver, 10*time.Millisecond
 	s.sender.Schedule = []time.Duration{time.Hour, time.Hour}
 	for i := range 20 {
 		s.emit(t, webhook.BatchCompleted, fmt.Sprintf("batch%d", i))
