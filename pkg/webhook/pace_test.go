@@ -45,7 +45,7 @@ func TestEndpointHasTwoDeliveriesAtOnce(t *testing.T) {
 // slowPoster is a receiver that fails, and takes longer for it than SlowAfter.
 type slowPoster struct{ posts atomic.Int64 }
 
-func (s *slowPoster) Post(ctx context.Context, string, http.Header, []byte) (int, http.Header, []byte, error) {
+func (s *slowPoster) Post(ctx context.Context, _ string, _ http.Header, _ []byte) (int, http.Header, []byte, error) {
 	s.posts.Add(1)
 	select { // as with a real one, its sender may give up
 	case <-ctx.Done():
