@@ -185,7 +185,7 @@ func TestRateRemovesWarnings(t *testing.T) {
 		t.Fatal(err)
 	}
 	cheap := money.NewNumber(decimal.NewFromInt(1000)) // far below the authority's value
-	kept.Car.Year = kept.Matched.YOM // no step of the age is ahead
+	kept.Car.Year = kept.Matched.YOM                   // no step of the age is ahead
 	kept.Car.FOBPriceUSD, kept.Warnings = &cheap, []vehicle.Warning{{Code: "exchange_rate_odd", Message: "Odd."}}
 	data, err := json.Marshal(kept)
 	if err != nil {

@@ -90,7 +90,7 @@ func (s *Resource) result(r *request.Request, job *jobs.Job, failed error) ([]by
 		if err := json.Unmarshal(job.Input, &input); err != nil {
 			return nil, fmt.Errorf("jobs: input of job %s: %w", job.ID, err)
 		}
-		return s.options.Estimates.Finish(r, job.Result, failed, input) //nolint:contextcheck // the request has a context
+		return s.options.Estimates.Finish(r, job.Result, failed, input)
 	case failed != nil:
 		return nil, failed
 	case job.Kind == tasks.KindQuote:
@@ -186,7 +186,7 @@ func (s *Resource) Events(w http.ResponseWriter, plain *http.Request) error {
 		}
 		listings = s.options.Work.ListingsOf(ctx, job)
 		r.Request = r.WithContext(ctx)
-		body, err := s.body(r, job)
+		body, err := s.body(r, job) //nolint:contextcheck // the request has the context
 		if err != nil {
 			return await.Event{}, err
 		}

@@ -204,7 +204,8 @@ func nounFollows(list []*token, i int) bool {
 // isPrefix reports whether a word follows a no at once, and nothing stands before it to
 // deny: 無事故, not 修復歴無.
 func (r *reader) isPrefix(list []*token, i int) bool {
-	return len(r.open) == 0 && r.partsHere() == 0 && i+1 < len(list) && (list[i+1].has("find") || list[i+1].has("say")) && list[i+1].start == list[i].end
+	return len(r.open) == 0 && r.partsHere() == 0 && i+1 < len(list) &&
+		(list[i+1].has("find") || list[i+1].has("say")) && list[i+1].start == list[i].end
 }
 
 // startNoun closes a list item that ended in a finding, now that a noun follows.

@@ -166,13 +166,16 @@ func (t text) isSingleKanji(tok *token) bool {
 	return tok.end-tok.start == 1 && t.isAll(tok, kanji) && (tok.has("find") || tok.has("say") || tok.has("part"))
 }
 
+// isBeside reports whether unknown characters of a script, list[j], touch list[i].
+func (t text) isBeside(list []*token, i, j int, k script) bool {
+	return j >= 0 && j < len(list) && list[j].kind == "unknown" && t.isAll(list[j], k) &&
+		(list[j].end == list[i].start || list[j].start == list[i].end)
+}
+
 // bordered takes the meaning of words that are only a piece of another word: one in
 // katakana before or behind unknown katakana, and a single kanji beside unknown ones.
 func (t text) bordered(list []*token) []*token {
-	beside := func(i, j int, k script) bool {
-		return j >= 0 && j < len(list) && list[j].kind == "unknown" && t.isAll(list[j], k) &&
-			(list[j].end == list[i].start || list[j].start == list[i].end)
-	}
+	beside := func(i, j int, k script) bool { return t.isBeside(list, i, j, k) }
 	var lost []int
 	for i, tok := range list {
 		behind := beside(i, i+1, katakana)
