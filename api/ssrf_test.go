@@ -20,6 +20,9 @@ import (
 // addressFields say how a URL is sent through every field of a request that takes
 // one: the path, and a body of JSON unless it is empty.
 var addressFields = map[string]func(shape string) (path, body string){
+	"/v1/bill-check url": func(shape string) (string, string) {
+		return "/v1/bill-check", asJSON(map[string]any{"text": "Wharfage 450,000", "url": shape})
+	},
 	"/v1/estimate url": func(shape string) (string, string) { return "/v1/estimate", withURL("url", shape) },
 	"/v1/compare url1": func(shape string) (string, string) {
 		return "/v1/compare", asJSON(map[string]any{"url1": shape, "url2": site + "/ssrf"})
