@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -109,8 +110,8 @@ func TestOtherErrorsAndPanicsAreRetried(t *testing.T) {
 // lostReply lets a command reach Redis and loses the answer, as a connection
 // does that breaks in between.
 type lostReply struct {
-	nth   int
-	count int
+	nth   int64
+	count atomic.Int64 // announcements of tasks are sent beside the step
 }
 
 func (l *lostReply) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -118,7 +119,7 @@ func (l *lostReply) DialHook(next redis.DialHook) redis.DialHook { return next }
 func (l *lostReply) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		err := next(ctx, cmd)
-		if l.count++; l.count == l.nth {
+		if l.count.Add(1) == l.nth {
 			cmd.SetErr(io.ErrUnexpectedEOF)
 			return io.ErrUnexpectedEOF
 		}
@@ -134,7 +135,7 @@ func (l *lostReply) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pr
 // has returned.
 func TestLostReplyLeavesNoClaim(t *testing.T) {
 	t.Parallel()
-	for nth := 1; ; nth++ {
+	for nth := int64(1); ; nth++ {
 		hook := &lostReply{nth: nth}
 		b := newHandlerRig(t, func(context.Context, *jobs.Job) (any, error) { return tasks.Scraped{}, nil })
 		b.client.AddHook(hook)
@@ -142,7 +143,7 @@ func TestLostReplyLeavesNoClaim(t *testing.T) {
 		if step := job.Steps[tasks.StepScrape]; step.State == jobs.StepClaimed {
 			t.Errorf("without answer %d: %+v, %v", nth, step, err)
 		}
-		if hook.count < nth {
+		if hook.count.Load() < nth {
 			return // there are no more
 		}
 	}
@@ -370,7 +371,7 @@ func TestLostReplyKeepsTheNextStep(t *testing.T) {
 			runs++
 			return map[string]string{}, nil
 		}
-		rig.client.AddHook(&lostReply{nth: nth})
+		rig.client.AddHook(&lostReply{nth: int64(nth)})
 		job, err := rig.process()
 		if err != nil { // the claim itself was lost: asynq delivers the task again
 			job, err = rig.process()
