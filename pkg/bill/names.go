@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"ushuru/pkg/match/naming"
 )
 
 // Who issues a line, how it is paid, and on what its range rests.
@@ -204,7 +206,7 @@ func contains(list, known []string) bool {
 	for at := 0; at+len(known) <= len(list); at++ {
 		wrong, length := 0, 0
 		for i, word := range known {
-			wrong += distance(list[at+i], letters.Replace(word))
+			wrong += naming.Distance(list[at+i], letters.Replace(word))
 			length += len(word)
 		}
 		if wrong <= (length+1)/forgiven {
@@ -212,35 +214,4 @@ func contains(list, known []string) bool {
 		}
 	}
 	return false
-}
-
-// longestApart is more letters than any known name forgives.
-const longestApart = 8
-
-// distance returns how many letters must be changed, added, left out or swapped with the
-// next to make one word of another.
-func distance(a, b string) int {
-	if apart := max(len(a)-len(b), len(b)-len(a)); apart > longestApart {
-		return apart // more than is ever forgiven, and a line may be one long word
-	}
-	before, row := []int(nil), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		next := make([]int, len(b)+1)
-		next[0] = i
-		for j := 1; j <= len(b); j++ {
-			same := 1
-			if a[i-1] == b[j-1] {
-				same = 0
-			}
-			next[j] = min(row[j]+1, next[j-1]+1, row[j-1]+same)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				next[j] = min(next[j], before[j-2]+1)
-			}
-		}
-		before, row = row, next
-	}
-	return row[len(b)]
 }

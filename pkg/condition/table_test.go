@@ -10,6 +10,7 @@ import (
 	"golang.org/x/text/width"
 
 	"ushuru/pkg/condition"
+	"ushuru/pkg/testenv"
 )
 
 // phrases returns the rows of a table without its head.
@@ -17,7 +18,7 @@ func phrases(t testing.TB, path string) [][]string {
 	t.Helper()
 	file, err := os.Open(path)
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	defer file.Close()
 	rows, err := csv.NewReader(file).ReadAll()
@@ -27,14 +28,11 @@ func phrases(t testing.TB, path string) [][]string {
 	return rows[1:]
 }
 
-const (
-	ownTable    = "testdata/phrases.csv"
-	sharedTable = "../../../shared/data/sheets/condition_phrases.csv"
-)
+const ownTable = "testdata/phrases.csv"
 
 func TestSharedPhrasesAreJudgedRightly(t *testing.T) {
 	t.Parallel()
-	for _, row := range phrases(t, sharedTable) {
+	for _, row := range phrases(t, testenv.Reference(t, "sheets", "condition_phrases.csv")) {
 		j, want := condition.Read(row[0]), condition.Severity(row[3])
 		if j.Severity().IsGrave() != want.IsGrave() {
 			t.Errorf("%s: got %s %s, want %s %s", row[0], j.Severity(), j.Category(), want, row[2])
@@ -61,11 +59,8 @@ func TestSpellingNeverChangesTheResult(t *testing.T) {
 	t.Parallel()
 	kanji := strings.NewReplacer("歴", "歷", "下廻り", "下回り", "足廻り", "足回り", "板金", "鈑金", "キズ", "きず", "サビ", "錆", "なし", "無し",
 		"ー", "", "リア", "リヤ", "跡", "痕", "改ざん", "改竄", "凹み", "ヘコミ", "曲がり", "曲り", "漏れ", "洩れ", "車両", "車輌")
-	for _, row := range append(phrases(t, ownTable), phrases(t, sharedTable)...) {
-		phrase := row[1]
-		if len(row) > 2 {
-			phrase = row[0]
-		}
+	check := func(t *testing.T, phrase string) {
+		t.Helper()
 		want := condition.Read(phrase)
 		for name, spelling := range map[string]string{
 			"narrow": width.Narrow.String(phrase), "wide": width.Widen.String(phrase), "kanji": kanji.Replace(phrase),
@@ -76,6 +71,14 @@ func TestSpellingNeverChangesTheResult(t *testing.T) {
 			}
 		}
 	}
+	for _, row := range phrases(t, ownTable) {
+		check(t, row[1])
+	}
+	t.Run("the phrases of the reference", func(t *testing.T) {
+		for _, row := range phrases(t, testenv.Reference(t, "sheets", "condition_phrases.csv")) {
+			check(t, row[0])
+		}
+	})
 }
 
 func TestWhatIsAddedToANote(t *testing.T) {

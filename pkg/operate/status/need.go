@@ -1,0 +1,234 @@
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/tra"
+	"ushuru/tasks"
+)
+
+// The codes of what needs attention.
+const (
+	NeedSite      = "site_unreadable"   // no page of a site could be read
+	NeedWorker    = "no_worker"         // tasks wait for a role that no worker has
+	NeedAuthority = "authority_down"    // TRA's calculator has not answered for long
+	NeedRefused   = "authority_refused" // TRA's calculator refuses the workers
+	NeedRules     = "rules_differ"      // TRA's answers do not follow the dated rules
+	NeedAI        = "ai_budget"         // most of the day's tokens are used
+	NeedKey       = "key_limit"         // a key is near a limit
+	NeedWebhook   = "webhook_disabled"  // nothing is sent to an endpoint
+	NeedRedis     = "redis_memory"      // Redis is nearly full
+	NeedReading   = "not_read"          // a part of the status could not be read
+	NeedAnswers   = "authority_answers" // TRA's calculator answers in a form that is not known
+	NeedList      = "list_quarantined"  // a list of TRA is not used
+	NeedPeople    = "people_wait"       // jobs of people, or tasks in a queue of theirs, wait for long
+	NeedBatches   = "batches_wait"      // tasks of batches do
+	NeedWrites    = "redis_refuses"     // Redis refuses writes
+	NeedLoss      = "redis_lost"        // Redis has lost what it had acknowledged
+	NeedAPI       = "no_api"            // there are workers, and no API
+	NeedErrors    = "api_errors"        // the API answers too often with errors of ours
+)
+
+// Need is something that needs an operator's attention.
+type Need struct {
+	Code  string `json:"code"`
+	Text  string `json:"text"`            // a sentence
+	About string `json:"about,omitempty"` // the site, role, key or webhook
+	// Since is when it was well for the last time, or when it began; null when that is not
+	// known.
+	Since *time.Time `json:"since,omitempty"`
+	// Urgent work stands still; the rest will.
+	Urgent bool `json:"urgent"`
+	// Command is the first one to run; empty when there is none.
+	Command string `json:"command,omitempty"`
+}
+
+// NeedsOf returns what needs attention, the urgent first. What follows from a need that is
+// there is left out, as its alert is silent.
+func (s *Status) NeedsOf() []Need {
+	var found []cause
+	needs := make([]Need, 0, len(s.Unread))
+	byAlert := map[string]bool{}
+	perCause := map[string][]Need{}
+	for _, c := range causes() {
+		if c.find == nil {
+			continue
+		}
+		if of := c.find(s); len(of) > 0 {
+			found = append(found, c)
+			perCause[c.code] = of
+			byAlert[c.alert] = true
+		}
+	}
+	for _, c := range found {
+		if slices.ContainsFunc(c.after, func(alert string) bool { return byAlert[alert] }) {
+			continue
+		}
+		for _, need := range perCause[c.code] {
+			need.Code, need.Urgent = c.code, c.severity == Page
+			need.Command = strings.Replace(c.command, "%s", need.About, 1)
+			needs = append(needs, need)
+		}
+	}
+	slices.SortStableFunc(needs, func(a, b Need) int { return boolCompare(b.Urgent, a.Urgent) })
+	return needs
+}
+
+// one returns a need with a text, when it is there.
+func one(is bool, since *time.Time, format string, values ...any) []Need {
+	if !is {
+		return nil
+	}
+	return []Need{{Text: fmt.Sprintf(format, values...), Since: since}}
+}
+
+func (s *Status) refusedWrites() []Need {
+	return one(s.Redis.Refuses != "", nil, "Redis refuses writes, and new work with them: %s", s.Redis.Refuses)
+}
+
+func (s *Status) lostWrites() []Need {
+	if s.Redis.Loss == nil {
+		return nil
+	}
+	return one(true, &s.Redis.Loss.At, "Redis has lost writes that it had acknowledged: jobs, batches and keys may be gone.")
+}
+
+func (s *Status) fullRedis() []Need {
+	p := s.Redis.Percent()
+	return one(p >= redisPercent, nil, "Redis uses %d %% of its memory. When it is full no work is accepted.", p)
+}
+
+func (s *Status) missingAPI() []Need {
+	return one(s.API.known && len(s.API.Processes) == 0, nil, "No API is alive: no caller is answered.")
+}
+
+func (s *Status) apiErrors() []Need {
+	many := s.API.Errors >= enoughErrors && float64(s.API.Errors)*1000 > errorsPerThousand*float64(s.API.Answers)
+	return one(many, nil, "%d of the last %d answers of the API are errors of ours, most of them %s.",
+		s.API.Errors, s.API.Answers, s.API.Reason)
+}
+
+func (s *Status) missingWorkers() (needs []Need) {
+	for _, role := range s.Workers {
+		text := fmt.Sprintf("%d tasks wait for the role %s, which no worker has.", role.Waiting, role.Role)
+		if role.Waiting == 0 {
+			text = fmt.Sprintf("No worker has the role %s.", role.Role)
+		}
+		lately := s.At.Sub(timeOf(role.LastBeat)) < roleKept
+		if len(role.Workers) == 0 && (role.Waiting > 0 || lately) {
+			needs = append(needs, Need{About: role.Role, Since: role.LastBeat, Text: text})
+		}
+	}
+	return needs
+}
+
+// waiting returns for how long jobs and queues of people, or of batches, have waited.
+func (s *Status) waiting(bulk bool, most time.Duration) (needs []Need) {
+	add := func(about string, waited time.Duration, format string, values ...any) {
+		if waited = waited.Round(time.Second); waited > most {
+			since := s.At.Add(-waited)
+			needs = append(needs, Need{About: about, Since: &since, Text: fmt.Sprintf(format, append(values, waited)...)})
+		}
+	}
+	class, text := jobs.Interactive, "A person has waited for the oldest job that has not ended for %v."
+	if bulk {
+		class, text = jobs.Bulk, "A row of a batch has waited for %v."
+	}
+	add("", time.Duration(s.OldestMS[class])*time.Millisecond, text)
+	for _, queue := range s.Queues {
+		if strings.HasSuffix(queue.Name, tasks.BulkSuffix) == bulk {
+			add(queue.Name, time.Duration(queue.OldestMS)*time.Millisecond,
+				"The oldest of %d tasks in the queue %s has waited for %v.", queue.Waiting, queue.Name)
+		}
+	}
+	return needs
+}
+
+func (s *Status) authorityRefuses() []Need {
+	return one(s.Authority.Reason == string(tra.Refused), s.Authority.LastSuccessAt,
+		"TRA's calculator refuses the workers: they must call from a Tanzanian address.")
+}
+
+// authorityDown leaves out what other causes tell of: a refusal, and a role without a worker.
+func (s *Status) authorityDown() []Need {
+	a := s.Authority
+	other := a.Reason == string(tra.Refused) || a.Reason == tra.ReasonNoWorker
+	down := a.State == tra.Down && !other && s.At.Sub(timeOf(a.LastSuccessAt)) > authorityDownAfter
+	return one(down, a.LastSuccessAt, "TRA's calculator does not answer (%s).", cmp.Or(string(a.ErrorKind), "unknown"))
+}
+
+// authorityAnswers tells of answers of TRA that cannot be read, which are no outage to the breaker.
+func (s *Status) authorityAnswers() []Need {
+	a := s.Authority
+	failedLast := a.LastFailureAt != nil && timeOf(a.LastFailureAt).After(timeOf(a.LastSuccessAt))
+	return one(a.State == tra.Degraded && a.ErrorKind == tra.BadAnswer && failedLast, a.LastSuccessAt,
+		"TRA's calculator answers in a form that cannot be read.")
+}
+
+func (s *Status) otherRules() []Need {
+	rules := s.Authority.Rules
+	return one(rules.RulesAgree != nil && !*rules.RulesAgree, rules.Since,
+		"Answers of TRA do not follow the rules of %s: the law may have changed.", rules.Rules)
+}
+
+func (s *Status) quarantinedLists() []Need {
+	n := s.Authority.Quarantined
+	return one(n > 0, nil, "%d lists of TRA differ so much from the last ones that they are not used yet.", n)
+}
+
+func (s *Status) unreadableSites() (needs []Need) {
+	for _, site := range s.Sites {
+		if site.unreadable() {
+			needs = append(needs, Need{
+				About: site.Host, Since: site.LastGood,
+				Text: fmt.Sprintf("No page of %s could be read: 0 of %d.", site.name(), site.tries),
+			})
+		}
+	}
+	return needs
+}
+
+func (s *Status) usedBudget() []Need {
+	p := s.AI.Percent()
+	return one(p >= aiPercent, nil, "The AI has used %d %% of today's tokens.", p)
+}
+
+// limitNames are what limits are called in sentences.
+var limitNames = map[string]string{
+	UseJobs: "running jobs", UseRows: "listings in batches", UseBytes: "bytes", UseTokens: "tokens of the AI",
+}
+
+func (s *Status) keysNearALimit() (needs []Need) {
+	for _, key := range s.Keys {
+		if near, ok := key.Nearest(); ok && near.Percent() >= keyPercent {
+			needs = append(needs, Need{
+				About: key.ID,
+				Text: fmt.Sprintf("The key %s (…%s) uses %d %% of its %s.",
+					key.Name, key.Hint, near.Percent(), limitNames[near.What]),
+			})
+		}
+	}
+	return needs
+}
+
+func (s *Status) disabledWebhooks() (needs []Need) {
+	for _, w := range s.Webhooks {
+		if w.Disabled != "" {
+			text := fmt.Sprintf("A webhook of %s at %s is disabled: %s.", w.Name, w.Host, w.Disabled)
+			needs = append(needs, Need{About: w.ID, Text: text})
+		}
+	}
+	return needs
+}
+
+func (s *Status) unreadParts() (needs []Need) {
+	for _, unread := range s.Unread {
+		needs = append(needs, Need{Text: "This could not be read: " + unread + "."})
+	}
+	return needs
+}
