@@ -75,6 +75,7 @@ func TestSpellingNeverChangesTheResult(t *testing.T) {
 		check(t, row[1])
 	}
 	t.Run("the phrases of the reference", func(t *testing.T) {
+		t.Parallel()
 		for _, row := range phrases(t, testenv.Reference(t, "sheets", "condition_phrases.csv")) {
 			check(t, row[0])
 		}
