@@ -7,7 +7,9 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"os"
 	"sync"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"ushuru/pkg/listing/sites"
 	"ushuru/pkg/logs"
 	"ushuru/pkg/metrics"
+	"ushuru/pkg/operate/status"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/seal"
 	"ushuru/pkg/sheet/scan"
@@ -146,6 +149,11 @@ func (a *App) start(ctx context.Context) error {
 		return err
 	}
 	a.warnReplicas(ctx)
+	if a.api != nil {
+		host, _ := os.Hostname()
+		name := fmt.Sprintf("%s, process %d", host, os.Getpid())
+		a.startListening(ctx, func(ctx context.Context) { status.Announce(ctx, a.options.Redis.Client(), name) })
+	}
 	if a.worker == nil { // else the heartbeat takes the counts along
 		a.startListening(ctx, a.stat.Run)
 		a.ready.started.Store(true)

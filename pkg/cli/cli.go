@@ -117,7 +117,7 @@ func execute(args []string, r *run, more ...any) (status int) {
 	redis.SetLogger(redisLog{r.log})
 	trace.LogTo(r.log)
 	r.warnSecretFlags(parsed)
-	r.flags, r.unknown = parsed.Flags(), unknownSettings(settingNames(parser.Model), os.Environ())
+	r.unknown = unknownSettings(settingNames(parser.Model), os.Environ())
 	shared := &console.Console{Streams: r.Streams, Ctx: r.ctx}
 	err = parsed.Run(r, shared, r.session(shared), Matching(r.matching))
 	r.cleanup.Run()

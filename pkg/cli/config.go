@@ -29,14 +29,14 @@ import (
 // variable, type, default and help. Parsing, --help and docs/configuration.md
 // come from it.
 
-// The tags range and shared are explained in settings.go.
+// The tag range is explained in settings.go.
 
 // Secret is a setting that is never printed.
 type Secret = console.Secret
 
 // Common are the settings of every command.
 type Common struct {
-	Env       string `env:"USHURU_ENV" enum:"development,production" default:"development" shared:"api,any,ai,authority" help:"production refuses the embedded Redis, the demo and pages on this machine."`
+	Env       string `env:"USHURU_ENV" enum:"development,production" default:"development" help:"production refuses the embedded Redis, the demo and pages on this machine."`
 	LogLevel  string `env:"LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"Minimum log level."`
 	LogFormat string `env:"LOG_FORMAT" enum:"json,text" default:"json" help:"Form of the log: json lines, or text for a terminal."`
 }
@@ -48,7 +48,7 @@ type redisConfig = operator.Redis
 
 // adminConfig is about the address for operators.
 type adminConfig struct {
-	AdminAddr adminAddress `env:"ADMIN_ADDR,METRICS_ADDR" aliases:"metrics-addr" placeholder:"HOST:PORT" help:"Address of /metrics, /healthz, /readyz and, from this machine, /debug/pprof, without authentication; empty is 127.0.0.1:9464 (API) or 127.0.0.1:9465 (workers) if that is free; off serves none."`
+	AdminAddr adminAddress `env:"ADMIN_ADDR" placeholder:"HOST:PORT" help:"Address of /metrics, /healthz, /readyz and, from this machine, /debug/pprof, without authentication; empty is 127.0.0.1:9464 (API) or 127.0.0.1:9465 (workers) if that is free; off serves none."`
 }
 
 // Default addresses for operators, so that an API and workers on one machine have both.
@@ -72,7 +72,7 @@ func (c adminConfig) options(isAPI bool) app.Admin {
 
 // secretsConfig is about secrets that are stored.
 type secretsConfig struct {
-	SecretsKey Secret `env:"SECRETS_KEY" shared:"api,any" help:"Key that seals the secrets of webhooks in Redis: 32 bytes in base64; of several, by commas, the first seals and all open; the same on API and workers of the role any; required in production."`
+	SecretsKey Secret `env:"SECRETS_KEY" help:"Key that seals the secrets of webhooks in Redis: 32 bytes in base64; of several, by commas, the first seals and all open; the same on API and workers of the role any; required in production."`
 }
 
 // ring returns the keys that seal secrets.
@@ -92,7 +92,7 @@ func (c secretsConfig) Validate() error {
 
 // keyAIConfig is the budget of each API key for the AI.
 type keyAIConfig struct {
-	KeyAITokens int64 `name:"key-ai-tokens" env:"KEY_AI_TOKENS" default:"500000" range:"0..1000000000000" shared:"api,any,ai" help:"Maximum tokens of the AI a day and key; the same on API and workers; then its sheets are not read and its cars are matched without the AI; 0 means no limit."`
+	KeyAITokens int64 `name:"key-ai-tokens" env:"KEY_AI_TOKENS" default:"500000" range:"0..1000000000000" help:"Maximum tokens of the AI a day and key; the same on API and workers; then its sheets are not read and its cars are matched without the AI; 0 means no limit."`
 }
 
 // httpConfig is about the API.
@@ -100,18 +100,18 @@ type httpConfig struct {
 	Listen             address        `env:"LISTEN_ADDR,PORT" default:":8080" help:"Address to listen on; a bare number is a port."`
 	WaitMax            time.Duration  `env:"WAIT_MAX" default:"25s" range:"1s..10m" help:"Maximum time a POST waits before it answers 504; the work continues."`
 	DrainDelay         time.Duration  `env:"DRAIN_DELAY" default:"5s" range:"0s..5m" help:"How long requests are still accepted after SIGTERM, while /readyz answers 503, so that a balancer can send them elsewhere."`
-	RedisWaitReplicas  int            `env:"REDIS_WAIT_REPLICAS" default:"0" range:"0..10" shared:"api" help:"Replicas of Redis that must confirm a job, batch or webhook before 202 or 201 is answered; else 503; 0 answers without."`
-	KeyRate            int            `env:"KEY_RATE" default:"300" range:"0..1000000" shared:"api" help:"Requests per minute and key that start work, create a webhook or send to one; 0 means no limit; cached answers do not count."`
-	KeyJobs            int            `env:"KEY_JOBS" default:"100" range:"0..1000000" shared:"api" help:"Maximum running jobs per key, without batches; 0 means no limit."`
-	KeyBatchItems      int            `env:"KEY_BATCH_ITEMS" default:"30000" range:"0..100000000" shared:"api" help:"Maximum listings per key in running batches; 0 means no limit."`
-	KeyBytes           byteSize       `env:"KEY_BYTES" default:"192MB" range:"0..1000000000000" shared:"api" help:"Maximum bytes per key that are kept in Redis because of it: uploads, batches, results and records; running work may add up to 64MB; 0 means no limit."`
+	RedisWaitReplicas  int            `env:"REDIS_WAIT_REPLICAS" default:"0" range:"0..10" help:"Replicas of Redis that must confirm a job, batch or webhook before 202 or 201 is answered; else 503; 0 answers without."`
+	KeyRate            int            `env:"KEY_RATE" default:"300" range:"0..1000000" help:"Requests per minute and key that start work, create a webhook or send to one; 0 means no limit; cached answers do not count."`
+	KeyJobs            int            `env:"KEY_JOBS" default:"100" range:"0..1000000" help:"Maximum running jobs per key, without batches; 0 means no limit."`
+	KeyBatchItems      int            `env:"KEY_BATCH_ITEMS" default:"30000" range:"0..100000000" help:"Maximum listings per key in running batches; 0 means no limit."`
+	KeyBytes           byteSize       `env:"KEY_BYTES" default:"192MB" range:"0..1000000000000" help:"Maximum bytes per key that are kept in Redis because of it: uploads, batches, results and records; running work may add up to 64MB; 0 means no limit."`
 	MaxConns           int            `env:"MAX_CONNS" default:"5000" range:"0..1000000" help:"Maximum open connections to the API; others are answered 503; 0 means no limit."`
 	MaxConnsPerAddress int            `env:"MAX_CONNS_PER_ADDRESS" default:"500" range:"0..1000000" help:"Maximum open connections of one address (of an IPv6 network of 64 bits), but for trusted proxies; 0 means no limit."`
 	TrustedProxies     []netip.Prefix `env:"TRUSTED_PROXIES" default:"127.0.0.0/8,10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16,::1/128,fc00::/7" help:"Networks of proxies in front of the API: their X-Forwarded-For is believed, and their connections are not counted by address."`
 	Page               bool           `env:"PAGE" help:"Serve the pages for buyers at / and those for programmers at /docs, to visitors without an API key."`
 	PageURL            string         `env:"PAGE_URL" placeholder:"URL" help:"Public address of the pages, for the links that they give: https://ushuru.example; empty is that of the request."`
-	PageJobs           int            `env:"PAGE_JOBS" default:"40" range:"1..100000" shared:"api" help:"Maximum running jobs of all visitors of the pages together."`
-	PageRate           int            `env:"PAGE_RATE" default:"120" range:"1..1000000" shared:"api" help:"Requests per minute of all visitors of the pages together that start work."`
+	PageJobs           int            `env:"PAGE_JOBS" default:"40" range:"1..100000" help:"Maximum running jobs of all visitors of the pages together."`
+	PageRate           int            `env:"PAGE_RATE" default:"120" range:"1..1000000" help:"Requests per minute of all visitors of the pages together that start work."`
 	OperatorUser       string         `env:"OPERATOR_USER" default:"operator" help:"User for /console and /monitoring."`
 	OperatorPassword   Secret         `env:"OPERATOR_PASSWORD" help:"Password for /console and /monitoring, at least 12 characters; empty disables the pages."`
 	MonitoringWritable bool           `env:"MONITORING_WRITABLE" help:"Allow the operator to pause queues and to run or delete tasks."`
@@ -150,14 +150,14 @@ type workerConfig struct {
 	Roles                []tasks.Role  `env:"ROLES" default:"any,authority,ai" help:"Roles of the worker: any (read and match), ai (read sheets, recommend), authority (call TRA; must run in Tanzania)."`
 	Concurrency          int           `env:"CONCURRENCY" default:"16" range:"1..10000" help:"Maximum concurrent steps of the role any."`
 	AuthorityConcurrency int           `env:"AUTHORITY_CONCURRENCY" default:"8" range:"1..10000" help:"Maximum concurrent steps of the role authority."`
-	BatchWindow          int           `env:"BATCH_WINDOW" default:"200" range:"1..100000" shared:"any,ai,authority" help:"Maximum batch listings processed concurrently by all workers."`
+	BatchWindow          int           `env:"BATCH_WINDOW" default:"200" range:"1..100000" help:"Maximum batch listings processed concurrently by all workers."`
 	AIConcurrency        int           `name:"ai-concurrency" env:"AI_CONCURRENCY" default:"4" range:"1..10000" help:"Maximum concurrent steps of the role ai."`
 	SheetCacheDir        string        `env:"SHEET_CACHE_DIR" type:"path" help:"Directory for the compiled PDF reader; only this user may write there."`
 	ShutdownTimeout      time.Duration `env:"SHUTDOWN_TIMEOUT" default:"20s" range:"1ms..10m" help:"Maximum time for running steps after SIGTERM."`
 	FetchTimeout         time.Duration `env:"FETCH_TIMEOUT" default:"30s" range:"1ms..10m" help:"Maximum time for one page."`
-	FetchRate            int           `env:"FETCH_RATE" default:"1" range:"0..10000" shared:"any,ai" help:"Maximum pages per second and site for all workers, plus three for interactive requests, of which one key uses two thirds; four times as many per address of sites that are not known; 0 means no limit."`
-	DenyNets             []string      `env:"DENY_NETS" placeholder:"PREFIX,..." shared:"any,ai" help:"Addresses and prefixes that are never connected to for listings, sheets and webhooks, besides those that are not public and host services of clouds."`
-	UserAgent            string        `env:"USER_AGENT" shared:"any,ai" help:"User-Agent sent to listing sites; empty is one like that of a browser."`
+	FetchRate            int           `env:"FETCH_RATE" default:"1" range:"0..10000" help:"Maximum pages per second and site for all workers, plus three for interactive requests, of which one key uses two thirds; four times as many per address of sites that are not known; 0 means no limit."`
+	DenyNets             []string      `env:"DENY_NETS" placeholder:"PREFIX,..." help:"Addresses and prefixes that are never connected to for listings, sheets and webhooks, besides those that are not public and host services of clouds."`
+	UserAgent            string        `env:"USER_AGENT" help:"User-Agent sent to listing sites; empty is one like that of a browser."`
 }
 
 // Validate is called by kong.
@@ -200,13 +200,13 @@ func (c workerConfig) options(authority authorityConfig) (*app.WorkerOptions, er
 // reads inspection sheets. It is disabled without a
 // model. Several endpoints are lists of the same length.
 type aiConfig struct {
-	AIModel       string        `name:"ai-model" env:"AI_MODEL" shared:"any,ai" help:"Model that matches cars without a decisive chassis code, reads sheets (needs vision); several, by commas, are tried in order; empty disables the AI."`
+	AIModel       string        `name:"ai-model" env:"AI_MODEL" help:"Model that matches cars without a decisive chassis code, reads sheets (needs vision); several, by commas, are tried in order; empty disables the AI."`
 	AIBaseURL     string        `name:"ai-base-url" env:"AI_BASE_URL" placeholder:"URL" default:"https://api.openai.com/v1" help:"Base URL of an OpenAI-compatible API, one per model."`
 	AIAPIKey      Secret        `name:"ai-api-key" env:"AI_API_KEY" help:"API key, one per model; an entry may be empty."`
 	AIPrice       string        `name:"ai-price" env:"AI_PRICE" help:"USD per million prompt and completion tokens, per model, as 0.25/2 (for the metric)."`
 	AITimeout     time.Duration `name:"ai-timeout" env:"AI_TIMEOUT" default:"20s" range:"1ms..10m" help:"Maximum time for one call."`
-	AIDailyTokens int64         `name:"ai-daily-tokens" env:"AI_DAILY_TOKENS" default:"2000000" range:"0..1000000000000" shared:"any,ai" help:"Maximum tokens a day, Dar es Salaam time, for all workers; then matching continues without the AI; 0 means no limit."`
-	AIRuns        int           `name:"ai-runs" env:"AI_RUNS" default:"2" range:"1..5" shared:"any,ai" help:"Runs that must agree when candidates are close."`
+	AIDailyTokens int64         `name:"ai-daily-tokens" env:"AI_DAILY_TOKENS" default:"2000000" range:"0..1000000000000" help:"Maximum tokens a day, Dar es Salaam time, for all workers; then matching continues without the AI; 0 means no limit."`
+	AIRuns        int           `name:"ai-runs" env:"AI_RUNS" default:"2" range:"1..5" help:"Runs that must agree when candidates are close."`
 	AIAnswerTTL   time.Duration `name:"ai-answer-ttl" env:"AI_ANSWER_TTL" default:"720h" range:"0s..8760h" help:"How long an answer is cached; 0 disables it."`
 }
 
@@ -218,10 +218,10 @@ func (c aiConfig) Validate() error {
 
 // authorityConfig is about the tax authority's calculator.
 type authorityConfig struct {
-	AuthorityURL     string        `env:"AUTHORITY_URL" placeholder:"URL" default:"https://taxpayerportal.tra.go.tz/umvvs-api/ExternalCalculator" shared:"authority" help:"Base URL of TRA's calculator."`
+	AuthorityURL     string        `env:"AUTHORITY_URL" placeholder:"URL" default:"https://taxpayerportal.tra.go.tz/umvvs-api/ExternalCalculator" help:"Base URL of TRA's calculator."`
 	AuthorityProxy   Secret        `env:"AUTHORITY_PROXY" placeholder:"URL" help:"Proxy in Tanzania for the calls to TRA only: https://, http:// (CONNECT) or socks5://, with [user:password@]host:port."`
 	AuthorityTimeout time.Duration `env:"AUTHORITY_TIMEOUT" default:"60s" range:"1ms..10m" help:"Maximum time for one call."`
-	AuthorityRate    int           `env:"AUTHORITY_RATE" default:"5" range:"0..10000" shared:"authority" help:"Maximum calls per second for all workers; 0 means no limit."`
+	AuthorityRate    int           `env:"AUTHORITY_RATE" default:"5" range:"0..10000" help:"Maximum calls per second for all workers; 0 means no limit."`
 	AuthorityCAFile  string        `env:"AUTHORITY_CA_FILE" type:"path" help:"PEM file of certificates to trust in addition to the system's."`
 }
 
@@ -245,12 +245,12 @@ func (c authorityConfig) options() tra.Options {
 // sheetConfig is about inspection sheets: the API refuses the URLs of other
 // hosts, and workers do not fetch from them.
 type sheetConfig struct {
-	SheetHosts []string `env:"SHEET_HOSTS" shared:"api,any,ai" help:"Additional hosts, with subdomains, for inspection sheets; the same on API and workers."`
+	SheetHosts []string `env:"SHEET_HOSTS" help:"Additional hosts, with subdomains, for inspection sheets; the same on API and workers."`
 }
 
 // costConfig is about the costs of a car other than TRA's taxes.
 type costConfig struct {
-	CostTables string `env:"COST_TABLES" type:"path" shared:"api,any" help:"JSON file whose fees replace the embedded ones (format of pkg/cost/tables.json)."`
+	CostTables string `env:"COST_TABLES" type:"path" help:"JSON file whose fees replace the embedded ones (format of pkg/cost/tables.json)."`
 }
 
 // byteSize is a number of bytes, with a unit or without.

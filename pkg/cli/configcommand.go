@@ -11,7 +11,6 @@ import (
 
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/redisx"
-	"ushuru/pkg/settings"
 	"ushuru/pkg/tra"
 )
 
@@ -89,20 +88,8 @@ func (c *configCheck) check(r *run, root *commands, parsed *kong.Context) error 
 	if err != nil || c.Offline || shared.RedisURL == "" && !r.common.production() {
 		return err
 	}
-	conn, err := r.connectServing(shared, p)
-	if err != nil {
-		return err
-	}
-	others, err := settings.List(r.ctx, conn.Client())
-	if err != nil {
-		return err
-	}
-	own := settings.Process{Settings: sharedSettings(parsed.Flags(), p.roles())}
-	for _, difference := range settings.Differences(own, others) {
-		r.log.Warn("processes that share Redis have different settings",
-			"setting", difference.Setting, "own", difference.Own, "other", difference.Others, "process", difference.Process)
-	}
-	return nil
+	_, err = r.connectServing(shared, p)
+	return err
 }
 
 type configPrint struct {

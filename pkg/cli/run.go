@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/alecthomas/kong"
-
 	"ushuru/pkg/app"
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/cli/operator"
@@ -22,8 +20,7 @@ type run struct {
 	common  Common
 	log     *slog.Logger
 	cleanup app.Cleanup
-	flags   []*kong.Flag // of the command
-	unknown []string     // sentences about variables that look like settings and are none
+	unknown []string // sentences about variables that look like settings and are none
 }
 
 // redis connects; embedded permits the Redis inside the process.

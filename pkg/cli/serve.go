@@ -4,17 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
-	"strings"
-	"sync"
 
 	"ushuru/pkg/app"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/sdnotify"
 	"ushuru/pkg/seal"
-	"ushuru/pkg/settings"
 	"ushuru/pkg/sheet/scan"
 	"ushuru/tasks"
 )
@@ -30,7 +26,7 @@ type sharedConfig struct {
 	secretsConfig
 	AllowEviction bool `env:"ALLOW_EVICTION" help:"Allow a Redis that deletes jobs when its memory is full, in production."`
 	AllowVolatile bool `env:"ALLOW_VOLATILE" help:"Allow a Redis without an append-only file, whose restart loses jobs, in production."`
-	AllowLoopback bool `env:"ALLOW_LOOPBACK" shared:"api,any,ai" help:"Allow listings and sheets on this machine, such as those of simulate site; the same on API and workers; refused in production."`
+	AllowLoopback bool `env:"ALLOW_LOOPBACK" help:"Allow listings and sheets on this machine, such as those of simulate site; the same on API and workers; refused in production."`
 }
 
 // apiCommand runs the API.
@@ -128,19 +124,6 @@ func (r *run) secrets(config secretsConfig, p parts) (*seal.Ring, error) {
 	return ring, nil
 }
 
-// roles returns the roles of the process, for settings that must be shared.
-func (p parts) roles() (roles []string) {
-	if p.http != nil {
-		roles = append(roles, "api")
-	}
-	if p.worker != nil {
-		for _, role := range p.worker.Roles {
-			roles = append(roles, string(role))
-		}
-	}
-	return roles
-}
-
 // prepare checks what needs no connection, and returns the options that come of it.
 func (r *run) prepare(shared sharedConfig, p parts) (app.Options, error) {
 	if shared.AllowLoopback && r.common.production() {
@@ -221,7 +204,6 @@ func (r *run) serve(shared sharedConfig, p parts) error {
 	if err != nil {
 		return err
 	}
-	r.compareSettings(options.Redis, p)
 	return r.runService(service)
 }
 
@@ -245,20 +227,4 @@ func (r *run) notifySystemd(state string) {
 	if err := sdnotify.Send(context.WithoutCancel(r.ctx), state); err != nil {
 		r.log.Warn("systemd was not notified", "state", state, "error", err)
 	}
-}
-
-// compareSettings tells in what the processes that share Redis differ, until the process
-// stops.
-func (r *run) compareSettings(conn *redisx.Conn, p parts) {
-	host, _ := os.Hostname()
-	roles := p.roles()
-	name := fmt.Sprintf("%s on %s, process %d", strings.Join(roles, "+"), host, os.Getpid())
-	watcher := settings.NewWatcher(conn.Client(), r.log, name, sharedSettings(r.flags, roles))
-	ctx, stop := context.WithCancel(context.WithoutCancel(r.ctx))
-	var running sync.WaitGroup
-	running.Go(func() { watcher.Run(ctx) })
-	r.cleanup.Add(func() {
-		stop()
-		running.Wait()
-	})
 }

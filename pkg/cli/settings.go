@@ -2,8 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -19,13 +17,9 @@ import (
 	"ushuru/pkg/match/naming"
 )
 
-// Tags of the settings in config.go besides those of kong: range:"1..5" has the bounds of a
-// number, a duration or a size; shared:"api,any" the roles whose processes must have the
-// setting alike, of which api is the API.
-const (
-	tagRange  = "range"
-	tagShared = "shared"
-)
+// A tag of the settings in config.go besides those of kong: range:"1..5" has the bounds of a
+// number, a duration or a size.
+const tagRange = "range"
 
 // checkRanges returns an error for each setting that is out of its range.
 func checkRanges(flags []*kong.Flag) error {
@@ -165,44 +159,4 @@ func unknownSettings(known map[string]bool, environ []string) (sentences []strin
 		}
 	}
 	return sentences
-}
-
-// sharedSettings returns the settings of a command that all processes of its roles must
-// have alike: of secrets and long values a part of their hash.
-func sharedSettings(flags []*kong.Flag, roles []string) map[string]string {
-	values := map[string]string{}
-	for _, flag := range flags {
-		needed := strings.Split(flag.Tag.Get(tagShared), ",")
-		if !slices.ContainsFunc(needed, func(role string) bool { return slices.Contains(roles, role) }) {
-			continue
-		}
-		value := fmt.Sprint(flag.Target.Interface())
-		switch {
-		case isSecret(flag):
-			value = hashOf([]byte(flag.Target.String()))
-		case flag.Envs[0] == "COST_TABLES" && value != "":
-			data, err := os.ReadFile(value) //nolint:gosec // the operator names the file
-			value = hashOf(data)
-			if err != nil {
-				value = "not readable"
-			}
-		case len(value) > hashedFrom:
-			value = hashOf([]byte(value))
-		}
-		values[flag.Envs[0]] = value
-	}
-	return values
-}
-
-const (
-	hashedFrom = 64 // characters of a value
-	hashShown  = 4  // bytes
-)
-
-func hashOf(data []byte) string {
-	if len(data) == 0 {
-		return ""
-	}
-	sum := sha256.Sum256(data)
-	return "hash " + hex.EncodeToString(sum[:hashShown])
 }

@@ -218,27 +218,6 @@ func TestUnknownSettings(t *testing.T) {
 	}
 }
 
-func TestSharedSettings(t *testing.T) {
-	t.Setenv("SECRETS_KEY", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
-	var root commands
-	parser, err := newParser(&root, kong.Exit(func(int) {}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	parsed, err := parser.Parse([]string{"worker"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := sharedSettings(parsed.Flags(), []string{"authority"})
-	if got["AUTHORITY_RATE"] != "5" || got["FETCH_RATE"] != "" || got["SECRETS_KEY"] != "" {
-		t.Errorf("of the role authority: %v", got)
-	}
-	got = sharedSettings(parsed.Flags(), []string{"any"})
-	if got["FETCH_RATE"] != "1" || !strings.HasPrefix(got["SECRETS_KEY"], "hash ") || len(got["SECRETS_KEY"]) > 20 {
-		t.Errorf("of the role any: %v", got)
-	}
-}
-
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -125,7 +125,7 @@ type aiBudget struct {
 
 	Tokens        *int64 `arg:"" help:"Limit of this day for all workers; 0 means no limit." optional:""`
 	Reset         bool   `help:"Restore the limit of the settings."`
-	AIDailyTokens int64  `default:"2000000" env:"AI_DAILY_TOKENS" range:"0..1000000000000" shared:"any,ai" help:"Maximum tokens a day, Dar es Salaam time, for all workers; then matching continues without the AI; 0 means no limit." name:"ai-daily-tokens"`
+	AIDailyTokens int64  `default:"2000000" env:"AI_DAILY_TOKENS" range:"0..1000000000000" help:"Maximum tokens a day, Dar es Salaam time, for all workers; then matching continues without the AI; 0 means no limit." name:"ai-daily-tokens"`
 }
 
 // Run is called by kong.

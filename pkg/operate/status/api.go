@@ -2,13 +2,52 @@ package status
 
 import (
 	"context"
-	"strings"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/redisx"
-	"ushuru/pkg/settings"
 	"ushuru/pkg/stat"
 )
+
+const (
+	keyProcesses = "api:processes" // the processes of the API by when they were last alive
+	// aliveInterval is how often a process of the API says that it is alive, and deadAfter how
+	// long one counts that was killed.
+	aliveInterval = 20 * time.Second
+	deadAfter     = 3 * aliveInterval
+)
+
+// Announce keeps a process of the API among those that are alive until ctx ends.
+func Announce(ctx context.Context, client redis.UniversalClient, name string) {
+	for {
+		wait := aliveInterval
+		if announce(ctx, client, name) != nil {
+			wait = time.Second // a Redis that is back must not miss the API
+		}
+		select {
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+			defer cancel()
+			_ = client.ZRem(last, keyProcesses, name).Err() // it expires by itself
+			return
+		case <-time.After(wait):
+		}
+	}
+}
+
+func announce(ctx context.Context, client redis.UniversalClient, name string) error {
+	now := time.Now()
+	pipe := client.Pipeline()
+	pipe.ZAdd(ctx, keyProcesses, redis.Z{Score: float64(now.Unix()), Member: name})
+	pipe.ZRemRangeByScore(ctx, keyProcesses, "-inf", strconv.FormatInt(now.Add(-deadAfter).Unix(), 10))
+	pipe.Expire(ctx, keyProcesses, deadAfter)
+	_, err := pipe.Exec(ctx)
+	return err
+}
 
 // API is how the API does.
 type API struct {
@@ -16,25 +55,20 @@ type API struct {
 	Answers   int64    `json:"answers"`          // in this hour, and in the last when there were few
 	Errors    int64    `json:"errors"`           // of them: those with a status of 5xx
 	Reason    string   `json:"reason,omitempty"` // their commonest code
-
-	known bool // there are processes that say what they are
 }
 
 func (r *reading) apiPart(ctx context.Context) (part API, err error) {
-	processes, err := settings.List(ctx, r.redis)
-	for _, process := range processes {
-		part.known = true
-		roles, _, _ := strings.Cut(process.Name, " ")
-		if strings.Contains("+"+roles+"+", "+api+") {
-			part.Processes = append(part.Processes, process.Name)
-		}
+	since := strconv.FormatInt(r.now.Add(-deadAfter).Unix(), 10)
+	part.Processes, err = r.redis.ZRangeByScore(ctx, keyProcesses, &redis.ZRangeBy{Min: since, Max: "+inf"}).Result()
+	if err != nil {
+		return part, fmt.Errorf("status: processes of the API: %w", err)
 	}
 	for _, hour := range r.hours[:2] {
 		if part.Answers < enoughErrors {
 			part.add(hour.Counts)
 		}
 	}
-	return part, err
+	return part, nil
 }
 
 func (a *API) add(counts stat.Counts) {

@@ -103,8 +103,10 @@ func (s *Status) fullRedis() []Need {
 	return one(p >= redisPercent, nil, "Redis uses %d %% of its memory. When it is full no work is accepted.", p)
 }
 
+// missingAPI looks where workers live: elsewhere nothing runs yet.
 func (s *Status) missingAPI() []Need {
-	return one(s.API.known && len(s.API.Processes) == 0, nil, "No API is alive: no caller is answered.")
+	lives := slices.ContainsFunc(s.Workers, func(role Role) bool { return len(role.Workers) > 0 })
+	return one(lives && len(s.API.Processes) == 0, nil, "No API is alive: no caller is answered.")
 }
 
 func (s *Status) apiErrors() []Need {

@@ -3,7 +3,6 @@ package status_test
 import (
 	"crypto/rand"
 	"encoding/json"
-	"log/slog"
 	"runtime"
 	"slices"
 	"strconv"
@@ -23,8 +22,8 @@ import (
 	"ushuru/pkg/quota"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
-	"ushuru/pkg/settings"
 	"ushuru/pkg/stat"
+	"ushuru/pkg/testenv"
 	"ushuru/tasks"
 )
 
@@ -41,12 +40,18 @@ func newRig(t *testing.T, conn *redisx.Conn) *rig {
 	t.Helper()
 	now := time.Now() // an hour that turns during the test is none of its
 	clock := func() time.Time { return now }
-	return &rig{
+	r := &rig{
 		status.New(status.Options{Redis: conn.Client(), Limits: quota.Limits{Jobs: 10, AITokens: 1000}, Now: clock}), t, conn.Client(),
 		stat.NewRecorder(stat.Options{Redis: conn.Client(), Now: clock, SiteOf: func(host string) string {
 			return strings.TrimPrefix(host, "www.")
 		}}),
 	}
+	go status.Announce(t.Context(), r.client, "an API")
+	testenv.Await(t, "the API is announced", func() (any, bool) {
+		now := r.read().API.Processes
+		return now, len(now) == 1
+	})
+	return r
 }
 
 func onRedis(t *testing.T) *rig {
@@ -230,11 +235,8 @@ func TestNeeds(t *testing.T) {
 		},
 		{
 			name: "no API is alive", need: status.NeedAPI,
-			below: func(r *rig) { r.process("any on one"); r.process("api+any on two") },
-			provoke: func(r *rig) {
-				r.must(r.client.Del(r.t.Context(), "settings:processes").Err())
-				r.process("any on one")
-			},
+			below:   func(r *rig) { r.beat("w", jobs.Presence{Roles: []string{"any"}}) },
+			provoke: func(r *rig) { r.must(r.client.Del(r.t.Context(), "api:processes").Err()) },
 		},
 		{
 			name: "the API answers with errors of ours", need: status.NeedErrors,
@@ -289,12 +291,6 @@ func (r *rig) runs(class jobs.Class, ago time.Duration) {
 	r.t.Helper()
 	id := ulid.MustNew(ulid.Timestamp(time.Now().Add(-ago)), rand.Reader).String() + "ABCDEF"
 	r.must(r.client.ZAdd(r.t.Context(), "jobs:active:"+string(class), redis.Z{Score: float64(len(id) - int(ago.Seconds())), Member: id}).Err())
-}
-
-// process has a process say what it is.
-func (r *rig) process(name string) {
-	r.t.Helper()
-	r.must(settings.NewWatcher(r.client, slog.New(slog.DiscardHandler), name, nil).Look(r.t.Context()))
 }
 
 // answers counts answers of the API.
