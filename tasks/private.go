@@ -47,10 +47,10 @@ func IsFor(job *jobs.Job, owner string) bool {
 	return json.Unmarshal(job.Input, &input) == nil && (input.Owner == "" || input.Owner == owner)
 }
 
-// PublicPagesOf returns the URLs of a job's input that carry no token.
-func PublicPagesOf(job *jobs.Job) string {
-	pages := strings.Fields(PagesOf(job))
-	return strings.Join(slices.DeleteFunc(pages, isPrivate), " ")
+// PagesOf returns the URLs of a job's input in one line, for the operator, without those
+// that carry a token.
+func PagesOf(job *jobs.Job) string {
+	return strings.Join(slices.DeleteFunc(URLsOf(job), isPrivate), " ")
 }
 
 // Key returns the cache key of the comparison: of the pair and the language. On other terms

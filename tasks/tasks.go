@@ -143,8 +143,8 @@ func IsQueue(name string) bool {
 // IsBulkQueue reports whether a queue is for steps of bulk jobs.
 func IsBulkQueue(name string) bool { return strings.HasSuffix(name, BulkSuffix) }
 
-// TaskPayload is the payload of a step's task. URL is shown to the operator and
-// logged.
+// TaskPayload is the payload of a step's task. URL is shown to the
+// operator and logged, and left out where it carries a token.
 type TaskPayload struct {
 	Job     string `json:"job"`
 	Step    string `json:"step"`
@@ -164,9 +164,6 @@ func ParseTaskPayload(payload []byte) (TaskPayload, error) {
 	}
 	return n, nil
 }
-
-// PagesOf returns the URLs of a job's input in one line, for the operator.
-func PagesOf(job *jobs.Job) string { return strings.Join(URLsOf(job), " ") }
 
 // URLsOf returns the URLs of a job's input.
 func URLsOf(job *jobs.Job) []string {

@@ -115,7 +115,7 @@ func (s *stepHandler) ProcessTask(ctx context.Context, task *asynq.Task) error {
 			log.Info("step postponed: outputs that it needs were lost", "step", payload.Step)
 			return s.retryWrite(ctx, func(ctx context.Context) error { return s.engine.Postpone(ctx, job, payload.Step, claim) })
 		}
-		log = log.With("kind", job.Kind, "site", siteOf(payload.URL), "key", job.Owner, "request", job.Origin.Request)
+		log = log.With("kind", job.Kind, "site", siteOf(tasks.URLsOf(job)...), "key", job.Owner, "request", job.Origin.Request)
 		return s.runClaimed(ctx, task.Type(), job, payload, claim, log)
 	case jobs.AlreadyDone, jobs.JobEnded, jobs.Stale, jobs.NotFound:
 	}
@@ -147,13 +147,14 @@ func (s *stepHandler) notClaimed(ctx context.Context, payload tasks.TaskPayload,
 	return nil
 }
 
-// siteOf returns the host of a listing's URL.
-func siteOf(listing string) string {
-	parsed, err := url.Parse(listing)
-	if err != nil {
-		return ""
+// siteOf returns the host of the first of the URLs of listings.
+func siteOf(listings ...string) string {
+	for _, listing := range listings {
+		if parsed, err := url.Parse(listing); err == nil {
+			return parsed.Hostname()
+		}
 	}
-	return parsed.Hostname()
+	return ""
 }
 
 // stepRun is one run of a step by this handler.

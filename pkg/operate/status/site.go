@@ -257,7 +257,7 @@ func (r *reading) addExample(ctx context.Context, failure *Failure) error {
 	if err != nil {
 		return err
 	}
-	failure.Job, failure.Page = id, tasks.PublicPagesOf(job)
+	failure.Job, failure.Page = id, tasks.PagesOf(job)
 	failure.CanRetry = job.State == jobs.Failed && !job.Attached
 	return nil
 }
