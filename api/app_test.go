@@ -154,12 +154,9 @@ func (a *app) handle(ctx context.Context, task *asynq.Task) error {
 	case hangs:
 		return nil
 	case cancelled:
-		_, err = a.jobs.Cancel(ctx, payload.Job)
+		err = a.end(ctx, payload.Job, jobs.End{State: jobs.Cancelled})
 	case noMatch, forbidden:
-		var job *jobs.Job
-		if job, err = a.jobs.Get(ctx, payload.Job); err == nil {
-			err = a.tasks.Fail(ctx, job, payload.Step, "", failures[path])
-		}
+		err = a.end(ctx, payload.Job, jobs.End{State: jobs.Failed, Error: failures[path]})
 	default:
 		err = a.succeed(ctx, payload)
 	}
@@ -175,8 +172,7 @@ func (a *app) succeed(ctx context.Context, payload tasks.TaskPayload) error {
 		return err
 	}
 	if job.Kind == tasks.KindQuote {
-		_, err = a.jobs.Succeed(ctx, payload.Job, quoteOf(job.Input))
-		return err
+		return a.end(ctx, payload.Job, succeeded(quoteOf(job.Input)))
 	}
 	if own, there := comparing[job.Kind]; there {
 		return own(ctx, a, job)
@@ -192,8 +188,21 @@ func (a *app) succeed(ctx context.Context, payload tasks.TaskPayload) error {
 		}
 		result = versionOf(payload.URL, string(page))
 	}
-	_, err = a.jobs.Succeed(ctx, payload.Job, result)
-	return err
+	return a.end(ctx, payload.Job, succeeded(result))
+}
+
+// end ends a job, as a worker does.
+func (a *app) end(ctx context.Context, id string, how jobs.End) error {
+	job, err := a.jobs.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	return a.tasks.End(ctx, job, how)
+}
+
+// succeeded is the end of a job with a result.
+func succeeded(result json.RawMessage) jobs.End {
+	return jobs.End{State: jobs.Succeeded, Result: result}
 }
 
 // versionOf is estimateOf with another version.

@@ -98,7 +98,7 @@ func TestEventsAreNotCompressed(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	id := a.submit(t, "/streamed")
-	if _, err := a.jobs.Fail(t.Context(), id, "scrape", "", failures[noMatch]); err != nil {
+	if err := a.end(t.Context(), id, jobs.End{State: jobs.Failed, Error: failures[noMatch]}); err != nil {
 		t.Fatal(err)
 	}
 	got, body := a.raw(t, "/v1/jobs/"+id+"/events", "gzip, zstd")

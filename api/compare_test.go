@@ -23,7 +23,7 @@ var comparing = map[string]func(context.Context, *app, *jobs.Job) error{
 		if err := json.Unmarshal(job.Input, &input); err != nil {
 			return err
 		}
-		_, err := a.jobs.Succeed(ctx, job.ID, comparisonOf(input))
+		err := a.end(ctx, job.ID, succeeded(comparisonOf(input)))
 		return err
 	},
 	tasks.KindReport: endReading,

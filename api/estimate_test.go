@@ -120,7 +120,7 @@ func TestTimeoutNamesTheJob(t *testing.T) {
 	s.run(t, a)
 
 	id := a.submit(t, hangs) // the same job still
-	if _, err := a.jobs.Succeed(t.Context(), id, estimateOf(site+hangs)); err != nil {
+	if err := a.end(t.Context(), id, succeeded(estimateOf(site+hangs))); err != nil {
 		t.Fatal(err)
 	}
 	scenario{
@@ -141,7 +141,7 @@ func TestConcurrentCallersShareAJob(t *testing.T) {
 		}()
 	}
 	spinUntil(func() bool { return a.hub.Waiting() == callers })
-	if _, err := a.jobs.Succeed(t.Context(), id, estimateOf(site+"/shared")); err != nil {
+	if err := a.end(t.Context(), id, succeeded(estimateOf(site+"/shared"))); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.tasks.Advance(t.Context(), id); err != nil {

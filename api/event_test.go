@@ -107,7 +107,7 @@ func TestJobEvents(t *testing.T) {
 	if second.id == first.id || !strings.Contains(second.data, `{"name":"scrape","state":"running",`) {
 		t.Errorf("second %+v", second)
 	}
-	if _, err := a.jobs.Succeed(t.Context(), id, estimateOf(site+"/followed")); err != nil {
+	if err := a.end(t.Context(), id, succeeded(estimateOf(site+"/followed"))); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.tasks.Advance(t.Context(), id); err != nil {

@@ -91,7 +91,7 @@ func TestLongPollEndsWithTheJob(t *testing.T) {
 		answers <- a.send(t, r)
 	}()
 	spinUntil(func() bool { return a.hub.Waiting() == 1 })
-	if _, err := a.jobs.Succeed(t.Context(), id, estimateOf(site+"/polled")); err != nil {
+	if err := a.end(t.Context(), id, succeeded(estimateOf(site+"/polled"))); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.tasks.Advance(t.Context(), id); err != nil {

@@ -81,7 +81,7 @@ func TestJobThatEndedForAPauseSaysUntilWhen(t *testing.T) {
 		t.Fatal(err)
 	}
 	failure := tasks.JobError(tasks.SitePaused(time.Hour, tasks.OfferPage, nil))
-	if err := a.tasks.Fail(t.Context(), job, "", "", failure); err != nil {
+	if err := a.tasks.End(t.Context(), job, jobs.End{State: jobs.Failed, Error: failure}); err != nil {
 		t.Fatal(err)
 	}
 	got := a.send(t, a.request(t, http.MethodGet, "/v1/jobs/"+job.ID, ""))

@@ -110,7 +110,7 @@ func TestIncompleteDescriptionIsABadRequest(t *testing.T) {
 	go func() { answers <- a.send(t, ask()) }()
 	spinUntil(func() bool { return a.hub.Waiting() == 1 })
 	why := &jobs.Error{Notice: message.Notice{Code: "listing_incomplete", Message: "the request gives no fuel"}}
-	if _, err := a.jobs.Fail(t.Context(), id, "", "", why); err != nil {
+	if err := a.end(t.Context(), id, jobs.End{State: jobs.Failed, Error: why}); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.tasks.Advance(t.Context(), id); err != nil {

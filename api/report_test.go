@@ -36,12 +36,11 @@ func endReading(ctx context.Context, a *app, job *jobs.Job) error {
 			return err
 		}
 		if !bytes.HasPrefix(file, []byte("\xff\xd8\xff")) {
-			_, err = a.jobs.Fail(ctx, job.ID, tasks.StepSummarize, "", &jobs.Error{Notice: message.Notice{Code: scan.TypeUnsupported, Message: "No picture."}})
-			return err
+			why := &jobs.Error{Notice: message.Notice{Code: scan.TypeUnsupported, Message: "No picture."}}
+			return a.end(ctx, job.ID, jobs.End{State: jobs.Failed, Error: why})
 		}
 	}
-	_, err := a.jobs.Succeed(ctx, job.ID, readingJSON())
-	return err
+	return a.end(ctx, job.ID, succeeded(readingJSON()))
 }
 
 // reportJSON is what a sheet says of which a model says that of testdata.
@@ -220,7 +219,7 @@ func TestAReportInTwoLanguagesIsOneJob(t *testing.T) {
 	if locations["sw"] != locations["en"]+"?lang=sw" {
 		t.Errorf("%v", locations)
 	}
-	if _, err := a.jobs.Succeed(t.Context(), id, readingJSON()); err != nil {
+	if err := a.end(t.Context(), id, succeeded(readingJSON())); err != nil {
 		t.Fatal(err)
 	}
 	for lang, heading := range map[string]string{"en": "At a glance", "sw": `"lang":"sw"`} {

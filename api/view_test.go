@@ -157,7 +157,7 @@ func TestARefusedJobIsExplainedWhicheverWayItIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.jobs.Fail(t.Context(), job.ID, "scrape", "", &jobs.Error{Notice: why.Notice, Details: details}); err != nil {
+	if err := a.end(t.Context(), job.ID, jobs.End{State: jobs.Failed, Error: &jobs.Error{Notice: why.Notice, Details: details}}); err != nil {
 		t.Fatal(err)
 	}
 	got := a.send(t, a.request(t, http.MethodGet, "/v1/jobs/"+job.ID+"?explain=true", ""))

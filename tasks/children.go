@@ -102,8 +102,8 @@ func (e *Engine) ensureChild(ctx context.Context, parent *jobs.Job, child Child)
 // joins the child again.
 func (e *Engine) createChild(ctx context.Context, parent *jobs.Job, child Child) (id string, err error) {
 	subscriber := jobSubscriber(parent.ID, child.Name)
-	job, err := e.Submit(jobs.WithOrigin(ctx, parent.Origin), child.Kind, child.Input, Requester{
-		Owner: parent.Owner, Class: parent.Class, Subscriber: subscriber,
+	job, err := e.Submit(ctx, child.Kind, child.Input, Requester{
+		Owner: parent.Owner, Class: parent.Class, Subscriber: subscriber, Origin: parent.Origin,
 	})
 	if err != nil {
 		return "", err

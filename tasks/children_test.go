@@ -50,7 +50,7 @@ func TestComparisonWaitsForItsChildren(t *testing.T) {
 	if parent = f.Get(parent.ID); len(parent.Steps) != 0 || len(parent.Children) != 3 {
 		t.Fatalf("%+v", parent)
 	}
-	if err := f.Fail(t.Context(), f.Get(reading.ID), "", "", &jobs.Error{Notice: message.Notice{Code: "no_ai"}}); err != nil {
+	if err := f.End(t.Context(), f.Get(reading.ID), jobs.End{State: jobs.Failed, Error: &jobs.Error{Notice: message.Notice{Code: "no_ai"}}}); err != nil {
 		t.Fatal(err)
 	}
 	parent = f.Get(parent.ID)
@@ -69,8 +69,7 @@ func TestFailedListingEndsTheComparison(t *testing.T) {
 	f := enginetest.New(t)
 	parent := submit(f, tasks.KindCompare, bothCars, "")
 	details := json.RawMessage(`[{"make":"TOYOTA","modelBody":"X"}]`)
-	if err := f.Fail(t.Context(), f.Get(parent.Children[tasks.ChildCar2].Job), "", "",
-		&jobs.Error{Notice: message.Notice{Code: "no_match", Message: "Nothing fits."}, Details: details}); err != nil {
+	if err := f.End(t.Context(), f.Get(parent.Children[tasks.ChildCar2].Job), jobs.End{State: jobs.Failed, Error: &jobs.Error{Notice: message.Notice{Code: "no_match", Message: "Nothing fits."}, Details: details}}); err != nil {
 		t.Fatal(err)
 	}
 	parent = f.Get(parent.ID)
@@ -137,7 +136,7 @@ func TestSubscribersOfOtherKindsAreNotified(t *testing.T) {
 	f := enginetest.New(t)
 	job := submit(f, tasks.KindEstimate, tasks.EstimateInput{URL: bothCars.URL1}, "batch:b#1")
 	submit(f, tasks.KindEstimate, tasks.EstimateInput{URL: bothCars.URL1}, "batch:b#2")
-	if err := f.Fail(t.Context(), job, "", "", tasks.TimedOut()); !errors.Is(err, tasks.ErrNotifyIncomplete) {
+	if err := f.End(t.Context(), job, jobs.End{State: jobs.Failed, Error: tasks.TimedOut()}); !errors.Is(err, tasks.ErrNotifyIncomplete) {
 		t.Fatalf("this process has no notifier of batches: %v", err)
 	}
 	var notified []string
@@ -190,7 +189,8 @@ func TestSweepNotifiesAParentAfterACrash(t *testing.T) {
 	f := enginetest.New(t)
 	parent := submit(f, tasks.KindCompare, bothCars, "")
 	for _, child := range parent.Children {
-		if _, err := f.Jobs.Succeed(t.Context(), child.Job, json.RawMessage(`{}`)); err != nil {
+		how := jobs.End{State: jobs.Succeeded, Result: json.RawMessage(`{}`)}
+		if _, _, err := f.Jobs.End(t.Context(), f.Get(child.Job), how); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -212,7 +212,7 @@ func TestTwoChildrenWithOneJobAreReleasedOneByOne(t *testing.T) {
 	stale := f.Get(parent.ID)
 	f.Succeed(parent.Children[tasks.ChildCar1].Job, withSheet)
 	first := f.Get(parent.ID).Children[tasks.ChildSheet1].Job
-	if err := f.Fail(t.Context(), f.Get(first), "", "", tasks.TimedOut()); err != nil {
+	if err := f.End(t.Context(), f.Get(first), jobs.End{State: jobs.Failed, Error: tasks.TimedOut()}); err != nil {
 		t.Fatal(err)
 	}
 	f.Succeed(parent.Children[tasks.ChildCar2].Job, withSheet)

@@ -22,6 +22,7 @@ type Requester struct {
 	// Attachment is the page or file that came with the request, for the workers; nil
 	// for none. It is deleted when the job ends. A job that is joined has one already.
 	Attachment []byte
+	Origin     jobs.Origin // of the request that causes the job
 }
 
 // isCaller reports whether the API key itself waits for the job.
@@ -56,7 +57,7 @@ func (e *Engine) Submit(ctx context.Context, kind string, input any, by Requeste
 	}
 	job, joined, err := e.jobs.Create(ctx, jobs.New{
 		Kind: kind, Class: by.Class, Owner: by.Owner, Input: canonical, Deadline: deadline, Subscriber: by.subscriber(),
-		Attachment: by.Attachment, Listed: by.isCaller(),
+		Attachment: by.Attachment, Listed: by.isCaller(), Origin: by.Origin,
 	}, first.Steps...)
 	switch {
 	case err != nil:

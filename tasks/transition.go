@@ -248,10 +248,9 @@ func (e *Engine) follow(ctx context.Context, job *jobs.Job, subscribers []string
 	return e.jobs.MarkFinalized(ctx, job)
 }
 
-// Fail ends a job with an error. With a claim it does so only while that claim
-// on the step is valid.
-func (e *Engine) Fail(ctx context.Context, job *jobs.Job, step, claim string, failure *jobs.Error) error {
-	_, err := e.end(ctx, job, jobs.End{State: jobs.Failed, Error: failure, Step: step, Claim: claim})
+// End ends a job, unless it has ended or the claim of how is not valid any more.
+func (e *Engine) End(ctx context.Context, job *jobs.Job, how jobs.End) error {
+	_, err := e.end(ctx, job, how)
 	return err
 }
 

@@ -130,7 +130,7 @@ func TestSweepRunsATaskWhoseTurnItIs(t *testing.T) {
 	if step := rig.Get(two[1].ID).Steps[tasks.StepScrape]; step.Attempt != 1 {
 		t.Errorf("the step that waits has attempt %d", step.Attempt)
 	}
-	if _, err := rig.Jobs.Cancel(t.Context(), two[0].ID); err != nil {
+	if _, _, err := rig.Jobs.End(t.Context(), two[0], jobs.End{State: jobs.Cancelled}); err != nil {
 		t.Fatal(err)
 	}
 	for _, command := range [][]any{

@@ -110,7 +110,7 @@ func (d *dispatcher) dispatchShares(ctx context.Context, active []batch.ActiveBa
 		}
 		served = append(served, b.ID)
 		group.Go(logs.Guarded(func() error {
-			ids, err := d.submitRows(jobs.WithOrigin(ctx, b.Origin), rows, b.Owner, max(dispatchConcurrency/len(shares), 1))
+			ids, err := d.submitRows(ctx, rows, b, max(dispatchConcurrency/len(shares), 1))
 			err = errors.Join(err, d.batches.SetRowJobs(ctx, b.ID, ids))
 			mu.Lock()
 			defer mu.Unlock()
@@ -181,16 +181,16 @@ func (d *dispatcher) prepareRows(ctx context.Context, rows []batch.ClaimedRow, o
 // submitRows gives rows their results from the cache, or submits their jobs, whose
 // ids it returns by row. A row that is submitted twice joins the same job.
 func (d *dispatcher) submitRows(
-	ctx context.Context, rows []batch.ClaimedRow, owner string, concurrency int,
+	ctx context.Context, rows []batch.ClaimedRow, of batch.ActiveBatch, concurrency int,
 ) (map[int]string, error) {
-	account, err := d.outcomes.bytes.Read(ctx, owner)
+	account, err := d.outcomes.bytes.Read(ctx, of.Owner)
 	if err != nil {
 		return nil, err
 	}
 	if account.Full() {
 		return nil, d.failRows(ctx, rows)
 	}
-	requests, err := d.prepareRows(ctx, rows, owner)
+	requests, err := d.prepareRows(ctx, rows, of.Owner)
 	var (
 		group errgroup.Group
 		mu    sync.Mutex
@@ -199,7 +199,7 @@ func (d *dispatcher) submitRows(
 	group.SetLimit(concurrency)
 	for _, request := range requests {
 		group.Go(logs.Guarded(func() error {
-			id, err := d.submitRow(ctx, request, owner)
+			id, err := d.submitRow(ctx, request, of)
 			mu.Lock()
 			defer mu.Unlock()
 			if id != "" {
@@ -225,19 +225,19 @@ func (d *dispatcher) failRows(ctx context.Context, rows []batch.ClaimedRow) erro
 
 // submitRow submits one row and returns the id of its job; "" when it has its
 // outcome already.
-func (d *dispatcher) submitRow(ctx context.Context, request rowRequest, owner string) (id string, err error) {
+func (d *dispatcher) submitRow(ctx context.Context, request rowRequest, of batch.ActiveBatch) (id string, err error) {
 	row := request.row
 	if request.cached != nil {
 		if listed, ok := request.input.(tasks.EstimateInput); ok {
-			if err := d.engine.NameCached(ctx, owner, listed, request.cached); err != nil {
+			if err := d.engine.NameCached(ctx, of.Owner, listed, request.cached); err != nil {
 				return "", err
 			}
 		}
-		ended := &jobs.Job{State: jobs.Succeeded, Result: request.cached, Owner: owner}
+		ended := &jobs.Job{State: jobs.Succeeded, Result: request.cached, Owner: of.Owner}
 		return "", d.outcomes.record(ctx, row.Batch, row.Index, ended)
 	}
 	job, err := d.engine.Submit(ctx, request.kind, request.input, tasks.Requester{
-		Owner: owner, Class: jobs.Bulk, Subscriber: tasks.RowSubscriber(row.Batch, row.Index),
+		Owner: of.Owner, Class: jobs.Bulk, Subscriber: tasks.RowSubscriber(row.Batch, row.Index), Origin: of.Origin,
 	})
 	if err != nil {
 		return "", err
@@ -288,21 +288,21 @@ func (d *dispatcher) recoverRows(ctx context.Context, b batch.ActiveBatch) error
 	var group errgroup.Group
 	group.SetLimit(dispatchConcurrency)
 	for _, row := range stuck {
-		group.Go(logs.Guarded(func() error { return d.recoverRow(jobs.WithOrigin(ctx, b.Origin), row, b.Owner) }))
+		group.Go(logs.Guarded(func() error { return d.recoverRow(ctx, row, b) }))
 	}
 	return group.Wait()
 }
 
 // recoverRow records the outcome of a row whose job has ended, or submits the
 // row again when its job does not exist or ended for another's sake.
-func (d *dispatcher) recoverRow(ctx context.Context, row batch.ClaimedRow, owner string) error {
+func (d *dispatcher) recoverRow(ctx context.Context, row batch.ClaimedRow, of batch.ActiveBatch) error {
 	id := row.Job
 	job, err := d.jobs.Get(ctx, id)
 	switch {
 	case errors.Is(err, jobs.ErrNotFound), // also when the row never had a job
 		err == nil && tasks.EndedForPerson(job):
 		var ids map[int]string
-		ids, err = d.submitRows(ctx, []batch.ClaimedRow{row}, owner, 1)
+		ids, err = d.submitRows(ctx, []batch.ClaimedRow{row}, of, 1)
 		id = ids[row.Index]
 	case err == nil && job.State.Ended():
 		return d.outcomes.record(ctx, row.Batch, row.Index, job)

@@ -87,15 +87,13 @@ func (f *dispatcherRig) is(what string, got, want any) {
 // endJob ends the job of a row and notifies all subscribers.
 func (f *dispatcherRig) endJob(item batch.Item, failure *jobs.Error) {
 	f.t.Helper()
-	ctx, store := f.t.Context(), f.jobs
-	var err error
+	how := jobs.End{State: jobs.Failed, Error: failure}
 	if failure == nil {
-		_, err = store.Succeed(ctx, item.Job, json.RawMessage(fmt.Sprintf(`{"url":%q}`, item.URL)))
-	} else {
-		_, err = store.Fail(ctx, item.Job, "", "", failure)
+		how = jobs.End{State: jobs.Succeeded, Result: json.RawMessage(fmt.Sprintf(`{"url":%q}`, item.URL))}
 	}
+	job, err := f.jobs.Get(f.t.Context(), item.Job)
 	f.must(err)
-	f.must(f.engine.Advance(ctx, item.Job))
+	f.must(f.engine.End(f.t.Context(), job, how))
 }
 
 func TestDispatcherOnEveryRedis(t *testing.T) {
@@ -187,14 +185,14 @@ func crashedDispatcher(f *dispatcherRig) {
 	taken, err := f.batches.ClaimRows(ctx, id, 2)
 	f.must(err)
 	for range 2 { // begun twice
-		ids, err := f.submitRows(ctx, taken[1:2], f.t.Name(), 1)
+		ids, err := f.submitRows(ctx, taken[1:2], batch.ActiveBatch{Owner: f.t.Name()}, 1)
 		f.must(err)
 		f.must(f.batches.SetRowJobs(ctx, id, ids))
 	}
 	items := f.items(id)
 	f.is("no job, a job", fmt.Sprint(items[0].Job == "", items[1].Job == ""), "true false")
 	for _, row := range f.stuck(id) {
-		f.must(f.recoverRow(ctx, row, f.t.Name()))
+		f.must(f.recoverRow(ctx, row, batch.ActiveBatch{Owner: f.t.Name()}))
 	}
 	again := f.items(id)
 	f.is("a job each", again[0].Job != "" && again[1].Job == items[1].Job, true)
@@ -215,11 +213,13 @@ func endWithoutNotification(f *dispatcherRig) {
 	id := f.batch(f.t.Name(), 3)
 	f.must(f.dispatch(ctx))
 	items := f.items(id)
-	_, err := f.jobs.Succeed(ctx, items[0].Job, json.RawMessage(`{}`)) // and the worker dies
+	job, err := f.jobs.Get(ctx, items[0].Job)
+	f.must(err)
+	_, _, err = f.jobs.End(ctx, job, jobs.End{State: jobs.Succeeded, Result: json.RawMessage(`{}`)}) // and the worker dies
 	f.must(err)
 	f.must(f.conn.Client().Del(ctx, "job:{"+items[1].Job[26:]+"}:"+items[1].Job).Err()) // kept no longer
 	for _, row := range f.stuck(id) {
-		f.must(f.recoverRow(ctx, row, f.t.Name()))
+		f.must(f.recoverRow(ctx, row, batch.ActiveBatch{Owner: f.t.Name()}))
 	}
 	f.is("rows", f.states(id), "srr")
 	again := f.items(id)
@@ -240,7 +240,7 @@ func rowOutlastsPersonsJob(f *dispatcherRig) {
 	f.endJob(f.items(id)[0], tasks.JobError(tasks.SitePaused(time.Hour, tasks.OfferPage, nil)))
 	f.is("while the site pauses", f.states(id), "r")
 	row := batch.ClaimedRow{Batch: id, Index: 0, Row: batch.Row{Number: 1, URL: url}, Job: persons.ID}
-	f.must(f.recoverRow(ctx, row, f.t.Name()))
+	f.must(f.recoverRow(ctx, row, batch.ActiveBatch{Owner: f.t.Name()}))
 	own := f.items(id)[0]
 	if own.Job == persons.ID || own.Job == "" {
 		f.t.Fatalf("the row has the job %q", own.Job)

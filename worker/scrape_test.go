@@ -168,10 +168,7 @@ func (d *desk) read(t *testing.T, hash string, sent []byte) (tasks.Scraped, erro
 		t.Fatal(err)
 	}
 	output, err := d.scrape(t.Context(), job)
-	if _, endErr := d.jobs.Cancel(t.Context(), job.ID); endErr != nil { // or the next one joins it
-		t.Error(endErr)
-	}
-	if _, endErr := d.jobs.PublishEnd(t.Context(), job, 0); endErr != nil {
+	if _, _, endErr := d.jobs.End(t.Context(), job, jobs.End{State: jobs.Cancelled}); endErr != nil { // or the next one joins it
 		t.Error(endErr)
 	}
 	scraped, _ := output.(tasks.Scraped)

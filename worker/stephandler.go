@@ -216,7 +216,7 @@ func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger
 		log.Log(ctx, levelOf(err), "step failed", "code", failure.Code, "retries", retries, "error", err)
 		s.countRun(run, metrics.Failed, err, took)
 		return nil, s.retryWrite(ctx, func(ctx context.Context) error {
-			return s.engine.Fail(ctx, job, run.step, run.claim, failure)
+			return s.engine.End(ctx, job, jobs.End{State: jobs.Failed, Error: failure, Step: run.step, Claim: run.claim})
 		})
 	}
 	level, outcome := slog.LevelWarn, metrics.Retried

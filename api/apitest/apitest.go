@@ -146,21 +146,20 @@ func Send(t *testing.T, handler respond.Handler, ask Ask) Answer {
 // Succeed ends a job with a result, and what needs it goes on.
 func (p *Parts) Succeed(t *testing.T, id, result string) {
 	t.Helper()
-	_, err := p.Jobs.Succeed(t.Context(), id, json.RawMessage(result))
-	if err == nil {
-		err = p.Tasks.Advance(t.Context(), id)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	p.end(t, id, jobs.End{State: jobs.Succeeded, Result: json.RawMessage(result)})
 }
 
 // Fail ends a job with an error.
 func (p *Parts) Fail(t *testing.T, id string, why *jobs.Error) {
 	t.Helper()
-	_, err := p.Jobs.Fail(t.Context(), id, "", "", why)
+	p.end(t, id, jobs.End{State: jobs.Failed, Error: why})
+}
+
+func (p *Parts) end(t *testing.T, id string, how jobs.End) {
+	t.Helper()
+	job, err := p.Jobs.Get(t.Context(), id)
 	if err == nil {
-		err = p.Tasks.Advance(t.Context(), id)
+		err = p.Tasks.End(t.Context(), job, how)
 	}
 	if err != nil {
 		t.Fatal(err)

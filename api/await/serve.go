@@ -247,8 +247,10 @@ func (k *Work) Submit(w http.ResponseWriter, r *request.Request, class jobs.Clas
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
 	owner, attachment := r.Key.ID, wanted.Attachment
-	requester := tasks.Requester{Owner: owner, Class: class, Query: ViewOf(r, wanted.Kind).Query(), Attachment: attachment}
-	job, err := k.options.Tasks.Submit(jobs.WithOrigin(ctx, r.Origin()), wanted.Kind, wanted.Input, requester)
+	requester := tasks.Requester{
+		Owner: owner, Class: class, Query: ViewOf(r, wanted.Kind).Query(), Attachment: attachment, Origin: r.Origin(),
+	}
+	job, err := k.options.Tasks.Submit(ctx, wanted.Kind, wanted.Input, requester)
 	if err == nil && attachment != nil && (job.Owner != owner || job.State.Ended()) { // that job does not need it
 		err = k.options.Limits.Forget(ctx, owner, jobs.AttachmentName(dedupKey))
 	}

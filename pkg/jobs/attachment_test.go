@@ -32,15 +32,15 @@ func TestWhatACallerSentEndsWithItsJob(t *testing.T) {
 			end     func(job *jobs.Job) error
 		}{
 			"success": {image, func(job *jobs.Job) error {
-				_, err := store.Succeed(t.Context(), job.ID, []byte(`{}`))
+				_, _, err := store.End(t.Context(), job, jobs.End{State: jobs.Succeeded, Result: []byte(`{}`)})
 				return err
 			}},
 			"failure": {page, func(job *jobs.Job) error {
-				_, err := store.Fail(t.Context(), job.ID, "", "", &jobs.Error{Notice: message.Notice{Code: "refused"}})
+				_, _, err := store.End(t.Context(), job, jobs.End{State: jobs.Failed, Error: &jobs.Error{Notice: message.Notice{Code: "refused"}}})
 				return err
 			}},
 			"cancelled": {[]byte{}, func(job *jobs.Job) error {
-				_, err := store.Cancel(t.Context(), job.ID)
+				_, _, err := store.End(t.Context(), job, jobs.End{State: jobs.Cancelled})
 				return err
 			}},
 		} {

@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -78,44 +77,6 @@ func graceOf(state State, remember time.Duration) time.Duration {
 	case Queued, Running, Cancelled:
 	}
 	return 0
-}
-
-// endByID ends a job that is not read yet, and returns the time of its end; zero when it
-// had ended before.
-func (s *Store) endByID(ctx context.Context, id string, how End) (time.Time, error) {
-	job, err := s.Get(ctx, id)
-	if errors.Is(err, ErrNotFound) {
-		return time.Time{}, nil
-	}
-	if err != nil {
-		return time.Time{}, err
-	}
-	ended, _, err := s.End(ctx, job, how)
-	if err != nil || ended == nil {
-		return time.Time{}, err
-	}
-	return ended.Ended, nil
-}
-
-// Succeed ends a job with its result and returns the time of its end; zero when
-// the job had ended before.
-func (s *Store) Succeed(ctx context.Context, id string, result json.RawMessage) (time.Time, error) {
-	return s.endByID(ctx, id, End{State: Succeeded, Result: result})
-}
-
-// Fail ends a job with an error. With a claim it does so only while that claim on
-// the step is valid. It returns false when the job had ended before or the claim
-// is no longer valid.
-func (s *Store) Fail(ctx context.Context, id, step, claim string, failure *Error) (bool, error) {
-	at, err := s.endByID(ctx, id, End{State: Failed, Error: failure, Step: step, Claim: claim})
-	return !at.IsZero(), err
-}
-
-// Cancel ends a job without a result. It returns false when the job had ended
-// before. A step that runs finds out from the Hub, or when it stores its output.
-func (s *Store) Cancel(ctx context.Context, id string) (bool, error) {
-	at, err := s.endByID(ctx, id, End{State: Cancelled})
-	return !at.IsZero(), err
 }
 
 // PublishEnd does again what End does beside the record, for a job that has ended: its

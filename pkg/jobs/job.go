@@ -117,4 +117,11 @@ type New struct {
 	Subscriber string        // see Subscribe; "" is a caller who polls the job
 	Attachment []byte        // what the caller sent for the job, deleted when it ends; nil for nothing
 	Listed     bool          // the owner finds the job in its list
+	Origin     Origin
+}
+
+// Origin is where a job comes from: what its log lines and its trace are found by.
+type Origin struct {
+	Request string `json:"request,omitempty"` // id of the request that caused it
+	Trace   string `json:"trace,omitempty"`   // W3C traceparent of that; "" when it is not traced
 }

@@ -52,7 +52,9 @@ func TestListOfAKey(t *testing.T) {
 		if rest, last := ids("lists", first[3], 4, ""); !slices.Equal(slices.Concat(first, rest), want) || !more || last {
 			t.Errorf("%q then %q, more %v %v", first, rest, more, last)
 		}
-		_, err := store.Fail(t.Context(), mine[2], "", "", &jobs.Error{})
+		third, err := store.Get(t.Context(), mine[2])
+		check(err)
+		_, _, err = store.End(t.Context(), third, jobs.End{State: jobs.Failed, Error: &jobs.Error{}})
 		check(err)
 		if failed, _ := ids("lists", "", 100, jobs.Failed); !slices.Equal(failed, mine[2:3]) {
 			t.Errorf("failed: %q", failed)

@@ -81,7 +81,6 @@ func DedupKey(kind string, input json.RawMessage) string {
 // those that a new job begins with.
 func (s *Store) Create(ctx context.Context, n New, steps ...string) (job *Job, joined bool, err error) {
 	job = newJob(n)
-	job.Origin = OriginOf(ctx)
 	data, err := json.Marshal(meta{
 		job.Kind, job.Class, job.Owner, job.Input, job.DedupKey, job.Created, job.Deadline,
 		job.Attached, job.Origin,
@@ -177,7 +176,7 @@ func newJob(n New) *Job {
 	return &Job{
 		ID: newID(now, dedupKey), Kind: n.Kind, Class: n.Class, Owner: n.Owner, Input: n.Input, DedupKey: dedupKey, State: Queued,
 		Steps: map[string]Step{}, Outputs: map[string]json.RawMessage{}, Children: map[string]Child{},
-		RequestedByCaller: n.Subscriber == "", Attached: n.Attachment != nil, Created: now, Deadline: now.Add(n.Deadline),
+		RequestedByCaller: n.Subscriber == "", Attached: n.Attachment != nil, Origin: n.Origin, Created: now, Deadline: now.Add(n.Deadline),
 	}
 }
 

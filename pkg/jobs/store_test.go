@@ -117,7 +117,7 @@ func equalInputsShareJob(t *testing.T, store *jobs.Store) {
 func succeededIsJoined(t *testing.T, store *jobs.Store) {
 	n := newJob("https://a.example/" + t.Name())
 	job := run(t, store, n)
-	_, err := store.Succeed(t.Context(), job.ID, json.RawMessage(`{"a":1}`))
+	_, _, err := store.End(t.Context(), job, jobs.End{State: jobs.Succeeded, Result: json.RawMessage(`{"a":1}`)})
 	must(t)(err)
 	job, err = store.Get(t.Context(), job.ID)
 	must(t)(err)
@@ -132,7 +132,7 @@ func succeededIsJoined(t *testing.T, store *jobs.Store) {
 func failedIsNotJoined(t *testing.T, store *jobs.Store) {
 	n := newJob("https://a.example/" + t.Name())
 	job := run(t, store, n)
-	_, err := store.Fail(t.Context(), job.ID, "scrape", "", &jobs.Error{Notice: message.Notice{Code: "listing_gone", Message: "Gone."}})
+	_, _, err := store.End(t.Context(), job, jobs.End{State: jobs.Failed, Error: &jobs.Error{Notice: message.Notice{Code: "listing_gone", Message: "Gone."}}})
 	must(t)(err)
 	again, joined, err := store.Create(t.Context(), n)
 	must(t)(err)
@@ -199,7 +199,7 @@ func claimFollowsAttempt(t *testing.T, store *jobs.Store) {
 	claim(t, store, job.ID, 2, "claim3", jobs.Claimed)
 	complete(t, store, job.ID, `1`, jobs.Completed{Accepted: true})
 	claim(t, store, job.ID, 2, "claim4", jobs.AlreadyDone)
-	_, err = store.Cancel(t.Context(), job.ID)
+	_, _, err = store.End(t.Context(), job, jobs.End{State: jobs.Cancelled})
 	must(t)(err)
 	claim(t, store, job.ID, 2, "claim5", jobs.JobEnded)
 	claim(t, store, "nothing", 1, "claim6", jobs.NotFound)
@@ -246,15 +246,15 @@ func outputOpensSteps(t *testing.T, store *jobs.Store) {
 
 func endsOnce(t *testing.T, store *jobs.Store) {
 	job := run(t, store, newJob("https://a.example/"+t.Name()))
-	first, err := store.Succeed(t.Context(), job.ID, json.RawMessage(`{"run":1}`))
+	first, _, err := store.End(t.Context(), job, jobs.End{State: jobs.Succeeded, Result: json.RawMessage(`{"run":1}`)})
 	must(t)(err)
-	second, err := store.Succeed(t.Context(), job.ID, json.RawMessage(`{"run":2}`))
+	second, _, err := store.End(t.Context(), job, jobs.End{State: jobs.Succeeded, Result: json.RawMessage(`{"run":2}`)})
 	must(t)(err)
-	third, err := store.Fail(t.Context(), job.ID, "scrape", "claim1", &jobs.Error{Notice: message.Notice{Code: "late"}})
+	third, _, err := store.End(t.Context(), job, jobs.End{State: jobs.Failed, Error: &jobs.Error{Notice: message.Notice{Code: "late"}}, Step: "scrape", Claim: "claim1"})
 	must(t)(err)
 	job, err = store.Get(t.Context(), job.ID)
 	must(t)(err)
-	if !first.Equal(job.Ended) || first.IsZero() || !second.IsZero() || third || job.State != jobs.Succeeded || string(job.Result) != `{"run":1}` || job.Error != nil {
+	if first == nil || !first.Ended.Equal(job.Ended) || second != nil || third != nil || job.State != jobs.Succeeded || string(job.Result) != `{"run":1}` || job.Error != nil {
 		t.Fatalf("%v %v %v %+v", first, second, third, job)
 	}
 }
@@ -262,8 +262,10 @@ func endsOnce(t *testing.T, store *jobs.Store) {
 func onlyHolderFails(t *testing.T, store *jobs.Store) {
 	job := run(t, store, newJob("https://a.example/"+t.Name()))
 	claim(t, store, job.ID, 1, "claim2", jobs.Claimed)
-	if failed, err := store.Fail(t.Context(), job.ID, "scrape", "claim1", &jobs.Error{Notice: message.Notice{Code: "x"}}); failed || err != nil {
-		t.Fatalf("failed on the word of a run that lost the step: %v %v", failed, err)
+	if ended, _, err := store.End(t.Context(), job, jobs.End{
+		State: jobs.Failed, Error: &jobs.Error{Notice: message.Notice{Code: "x"}}, Step: "scrape", Claim: "claim1",
+	}); ended != nil || err != nil {
+		t.Fatalf("failed on the word of a run that lost the step: %v %v", ended, err)
 	}
 	must(t)(store.Release(t.Context(), job.ID, "scrape", "claim1", true)) // not its to release either
 	job, err := store.Get(t.Context(), job.ID)
@@ -271,8 +273,10 @@ func onlyHolderFails(t *testing.T, store *jobs.Store) {
 	if job.Steps["scrape"].Claim != "claim2" {
 		t.Fatalf("%+v", job.Steps)
 	}
-	if failed, err := store.Fail(t.Context(), job.ID, "scrape", "claim2", &jobs.Error{Notice: message.Notice{Code: "x", Message: "y"}}); !failed || err != nil {
-		t.Fatalf("%v %v", failed, err)
+	if ended, _, err := store.End(t.Context(), job, jobs.End{
+		State: jobs.Failed, Error: &jobs.Error{Notice: message.Notice{Code: "x", Message: "y"}}, Step: "scrape", Claim: "claim2",
+	}); ended == nil || err != nil {
+		t.Fatalf("%v %v", ended, err)
 	}
 	job, err = store.Get(t.Context(), job.ID)
 	must(t)(err)
@@ -346,7 +350,7 @@ func waiters(t *testing.T, store *jobs.Store) {
 	if _, err := hub.Wait(t.Context(), "nothing"); !errors.Is(err, jobs.ErrNotFound) {
 		t.Errorf("an unknown job: %v", err)
 	}
-	_, err := store.Succeed(t.Context(), job.ID, json.RawMessage(`{}`))
+	_, _, err := store.End(t.Context(), job, jobs.End{State: jobs.Succeeded, Result: json.RawMessage(`{}`)})
 	must(t)(err)
 	job, err = store.Get(t.Context(), job.ID)
 	must(t)(err)
@@ -473,14 +477,17 @@ func TestOutputsAreDroppedWhenTheJobEnds(t *testing.T) {
 		store := jobs.NewStore(conn.Client())
 		for name, end := range map[string]func(job *jobs.Job) error{
 			"succeeds": func(job *jobs.Job) error {
-				_, err := store.Succeed(t.Context(), job.ID, []byte(`{"car":1}`))
+				_, _, err := store.End(t.Context(), job, jobs.End{State: jobs.Succeeded, Result: []byte(`{"car":1}`)})
 				return err
 			},
 			"fails": func(job *jobs.Job) error {
-				_, err := store.Fail(t.Context(), job.ID, "", "", &jobs.Error{})
+				_, _, err := store.End(t.Context(), job, jobs.End{State: jobs.Failed, Error: &jobs.Error{}})
 				return err
 			},
-			"is cancelled": func(job *jobs.Job) error { _, err := store.Cancel(t.Context(), job.ID); return err },
+			"is cancelled": func(job *jobs.Job) error {
+				_, _, err := store.End(t.Context(), job, jobs.End{State: jobs.Cancelled})
+				return err
+			},
 		} {
 			job, _, err := store.Create(t.Context(), jobs.New{
 				Kind: "estimate", Class: jobs.Interactive, Input: []byte(`"` + name + `"`), Deadline: time.Minute,

@@ -42,7 +42,7 @@ func subscriberIsNotified(t *testing.T, store *jobs.Store) {
 		t.Fatal("the second parent got a job of its own")
 	}
 	child(t, store, "job:P") // says so twice
-	_, err := store.Fail(t.Context(), job.ID, "", "", &jobs.Error{Notice: message.Notice{Code: "x"}})
+	_, _, err := store.End(t.Context(), job, jobs.End{State: jobs.Failed, Error: &jobs.Error{Notice: message.Notice{Code: "x"}}})
 	must(t)(err)
 	for _, want := range [][]string{{"batch:b#1", "job:P"}, {"job:P"}} {
 		parents, err := store.PublishEnd(t.Context(), job, 0)
@@ -56,7 +56,7 @@ func subscriberIsNotified(t *testing.T, store *jobs.Store) {
 
 func lateLearns(t *testing.T, store *jobs.Store) {
 	job := child(t, store, "job:P")
-	_, err := store.Succeed(t.Context(), job.ID, json.RawMessage(`{"a":1}`))
+	_, _, err := store.End(t.Context(), job, jobs.End{State: jobs.Succeeded, Result: json.RawMessage(`{"a":1}`)})
 	must(t)(err)
 	if state, err := store.Subscribe(t.Context(), job.ID, "job:Q"); state != jobs.Succeeded || err != nil {
 		t.Fatalf("%s, %v", state, err)
@@ -119,7 +119,7 @@ func firstChildStays(t *testing.T, store *jobs.Store) {
 		second.Job != "" || second.State != jobs.Succeeded || string(second.Result) != `{"name":"C&F"}` {
 		t.Fatalf("%+v", job.Children)
 	}
-	_, err = store.Cancel(t.Context(), job.ID)
+	_, _, err = store.End(t.Context(), job, jobs.End{State: jobs.Cancelled})
 	must(t)(err)
 	if holder, err := store.SetChildJob(t.Context(), job.ID, "car1", "third"); holder != "" || err != nil {
 		t.Fatalf("a job that has ended has children: %s, %v", holder, err)

@@ -68,7 +68,7 @@ func TestAllWhoFollowCostOneLook(t *testing.T) {
 		}
 	}
 	allSignalled("at the first sight")
-	_, err := store.Succeed(t.Context(), job.ID, json.RawMessage(`{}`))
+	_, _, err := store.End(t.Context(), job, jobs.End{State: jobs.Succeeded, Result: json.RawMessage(`{}`)})
 	must(t)(err)
 	must(t)(other.HSet(t.Context(), "other", "waiting", 2).Err())
 	allSignalled("moved on")

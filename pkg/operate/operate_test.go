@@ -236,7 +236,7 @@ func TestFailedJobsAreRetried(t *testing.T) {
 	for url, code := range map[string]string{"a": "fetch_timeout", "b": "fetch_timeout", "c": "listing_gone"} {
 		job := r.job(listing+url, id)
 		r.job(listing+url, other) // asks for the same
-		r.must(r.engine.Fail(t.Context(), job, "", "", &jobs.Error{Notice: message.Notice{Code: code}}))
+		r.must(r.engine.End(t.Context(), job, jobs.End{State: jobs.Failed, Error: &jobs.Error{Notice: message.Notice{Code: code}}}))
 	}
 	r.job(listing+"d", id) // runs
 	for range 2 {          // the second time joins what the first has submitted

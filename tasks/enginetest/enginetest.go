@@ -4,7 +4,6 @@ package enginetest
 
 import (
 	"encoding/json"
-	"errors"
 	"testing"
 	"time"
 
@@ -90,8 +89,7 @@ func (r *Rig) Complete(id, step, output string) {
 // Succeed ends a job with a result, as its last step does.
 func (r *Rig) Succeed(id, result string) {
 	r.TB.Helper()
-	_, err := r.Jobs.Succeed(r.TB.Context(), id, json.RawMessage(result))
-	if err = errors.Join(err, r.Advance(r.TB.Context(), id)); err != nil {
+	if err := r.End(r.TB.Context(), r.Get(id), jobs.End{State: jobs.Succeeded, Result: json.RawMessage(result)}); err != nil {
 		r.TB.Fatal(err)
 	}
 }

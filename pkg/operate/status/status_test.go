@@ -357,7 +357,9 @@ func TestSitesAndFailures(t *testing.T) {
 		Kind: tasks.KindEstimate, Input: json.RawMessage(`{"url":"https://www.sbtjapan.com/car/1"}`), Deadline: time.Minute,
 	})
 	r.must(err)
-	_, err = jobs.NewStore(r.client).Fail(t.Context(), job.ID, "", "", &jobs.Error{Notice: message.New("error/fetch_timeout", nil)})
+	_, _, err = jobs.NewStore(r.client).End(t.Context(), job, jobs.End{
+		State: jobs.Failed, Error: &jobs.Error{Notice: message.New("error/fetch_timeout", nil)},
+	})
 	r.must(err)
 	r.scrape("www.sbtjapan.com", stat.OK, 3)
 	r.scrape("sbtjapan.com", "listing_gone", 2)
