@@ -301,7 +301,7 @@ func (s services) callEverything(t *testing.T, caller *client.Client) {
 	must("compare", err)
 	_, err = caller.ConditionReport(ctx, client.ReportRequest{URL: s.site + "/sheets/sm100001.jpg"}) // asks for the limits of the key
 	must("condition report", err)
-	_, err = caller.Vehicles(ctx, client.VehicleQuery{Make: "TOYOTA"})
+	_, err = caller.Do(ctx, client.Request{Path: "/v1/vehicles?make=TOYOTA"})
 	must("vehicles", err)
 	_, err = caller.TRAStatus(ctx)
 	must("status", err)
@@ -313,7 +313,7 @@ func (s services) callEverything(t *testing.T, caller *client.Client) {
 		must("delete webhook", caller.DeleteWebhook(ctx, hook.ID))
 	}
 	table := "url\n" + s.site + cars[2].Path() + "\n" + s.site + cars[3].Path() + "\n" + s.site + "/gone\n"
-	batch, err := caller.CreateBatchFromTable(ctx, client.BatchTable{Type: "text/csv", Data: []byte(table)})
+	batch, err := caller.CreateBatchFromTable(ctx, client.BatchTable{Type: "text/csv", Data: []byte(table)}, "a table")
 	if err != nil {
 		t.Fatalf("batch: %v", err)
 	}

@@ -57,7 +57,7 @@ func restart(t *testing.T, signal os.Signal) {
 	for i := range rowsOfRestart {
 		fmt.Fprintf(&table, "%s%s?restart=%d\n", s.site, listingtest.Cars()[i%8].Path(), i)
 	}
-	batch, err := caller.CreateBatchFromTable(t.Context(), client.BatchTable{Type: "text/csv", Data: []byte(table.String())})
+	batch, err := caller.CreateBatchFromTable(t.Context(), client.BatchTable{Type: "text/csv", Data: []byte(table.String())}, "a table")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,35 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
 	"net/http"
 	"net/url"
 )
-
-// Option changes one call.
-type Option func(*callOptions)
-
-type callOptions struct {
-	key      string
-	progress func(*Job)
-}
-
-// WithIdempotencyKey names a request, so that the same request in another process, or
-// after a crash, has the same outcome for 24 hours. Without it the client names a
-// request that creates something by itself.
-func WithIdempotencyKey(key string) Option { return func(o *callOptions) { o.key = key } }
-
-// WithProgress calls a function with the job when its state or progress changes, while
-// the call waits for it.
-func WithProgress(progress func(*Job)) Option {
-	return func(o *callOptions) { o.progress = progress }
-}
-
-func optionsOf(options []Option) (o callOptions) {
-	for _, option := range options {
-		option(&o)
-	}
-	return o
-}
 
 // get returns what the API answers to a GET of a path with its query.
 func get[T any](ctx context.Context, c *Client, path string, query url.Values) (*T, error) {
@@ -43,25 +18,15 @@ func get[T any](ctx context.Context, c *Client, path string, query url.Values) (
 
 // create returns what the API answers to a POST that is carried out once, however often
 // it is sent. A nil body is none.
-func create[T any](ctx context.Context, c *Client, path string, body any, options []Option) (*T, error) {
-	r := Request{Method: http.MethodPost, Path: path, Header: http.Header{}}
+func create[T any](ctx context.Context, c *Client, path string, body any) (*T, error) {
+	r := Request{Method: http.MethodPost, Path: path, Header: http.Header{"Idempotency-Key": {rand.Text()}}}
 	if body != nil {
 		var err error
 		if r.Body, err = json.Marshal(body); err != nil {
 			return nil, fmt.Errorf("client: request: %w", err)
 		}
 	}
-	return call[T](ctx, c, named(r, options))
-}
-
-// named gives a request its Idempotency-Key.
-func named(r Request, options []Option) Request {
-	key := optionsOf(options).key
-	if key == "" {
-		key = rand.Text()
-	}
-	r.Header.Set("Idempotency-Key", key)
-	return r
+	return call[T](ctx, c, r)
 }
 
 // call returns what the API answers to a request.
@@ -84,30 +49,30 @@ func decode[T any](data []byte) (*T, error) {
 	return result, nil
 }
 
-// Raw is the answer as the API wrote it. It may have fields that this version of the
-// client does not know.
+// Raw is the answer as the API wrote it, and as it is written again: the types of this
+// package have the fields that the commands use.
 type Raw struct {
 	JSON json.RawMessage `json:"-"`
 }
 
 func (r *Raw) keep(data json.RawMessage) { r.JSON = data }
 
-// pages returns the entries of a list, page after page. The iteration ends with the
-// first error.
-func pages[T any](
-	ctx context.Context, path string, query url.Values,
-	page func(ctx context.Context, path string) (entries []T, next string, err error),
-) iter.Seq2[*T, error] {
+// MarshalJSON implements json.Marshaler.
+func (r Raw) MarshalJSON() ([]byte, error) { return r.JSON, nil }
+
+// list returns the entries of a list, page after page; field has them in a page. The
+// iteration ends with the first error.
+func list[T any](ctx context.Context, c *Client, path, field string, query url.Values) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		query := cloned(query)
+		query := maps.Clone(query)
 		for {
-			entries, next, err := page(ctx, withQuery(path, query))
+			entries, next, err := page[T](ctx, c, path, field, query)
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			for i := range entries {
-				if !yield(&entries[i], nil) {
+			for _, entry := range entries {
+				if !yield(entry, nil) {
 					return
 				}
 			}
@@ -119,12 +84,25 @@ func pages[T any](
 	}
 }
 
-func cloned(query url.Values) url.Values {
-	result := url.Values{}
-	for name, values := range query {
-		result[name] = append([]string(nil), values...)
+// page returns one page of a list, and the cursor of the next one.
+func page[T any](ctx context.Context, c *Client, path, field string, query url.Values) (entries []*T, next string, err error) {
+	found, err := get[map[string]json.RawMessage](ctx, c, path, query)
+	if err != nil {
+		return nil, "", err
 	}
-	return result
+	raw, err := decode[[]json.RawMessage]((*found)[field])
+	if err != nil {
+		return nil, "", err
+	}
+	for _, data := range *raw {
+		entry, err := decode[T](data)
+		if err != nil {
+			return nil, "", err
+		}
+		entries = append(entries, entry)
+	}
+	_ = json.Unmarshal((*found)["next"], &next) // the last page has none
+	return entries, next, nil
 }
 
 func withQuery(path string, query url.Values) string {

@@ -1,16 +1,11 @@
-// Package client is a client of the HTTP API of Ushuru, with a method for every
-// operation.
+// Package client calls the HTTP API of Ushuru for the command line.
 //
-//	ushuru, err := client.New(client.Options{URL: "https://ushuru.example", Key: key})
-//	estimate, err := ushuru.Estimate(ctx, client.EstimateRequest{URL: page})
-//
-// The client waits as the API asks its callers to. A request that was lost, or answered
-// with 429, 503 or an error that the API calls retryable, is repeated when Retry-After
-// says; a POST that creates something has an Idempotency-Key, the same in every attempt.
-// Estimates, quotes, bills, comparisons and reports need none: equal requests share one job,
-// for which the methods wait however long it takes. The context of a call bounds all of
-// that. Lists and streams are iterators, which fetch the next page, or reconnect, by
-// themselves.
+// It waits as the API asks its callers to. A request that was lost, or answered with 429, 503
+// or an error that the API calls retryable, is repeated when Retry-After says; a POST that
+// creates something has an Idempotency-Key, the same in every attempt. Estimates, quotes,
+// comparisons and reports need none: equal requests share one job, for which the methods wait
+// however long it takes. The context of a call bounds all of that. Lists and streams are
+// iterators, which fetch the next page, or reconnect, by themselves.
 //
 // An error of the API, or of a job, is an *Error.
 package client

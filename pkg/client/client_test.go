@@ -198,19 +198,6 @@ func TestAResultThatIsNotInTheJobIsRequestedAgain(t *testing.T) {
 	}
 }
 
-// The job has the estimate of the car; the bill is the answer to the same request.
-func TestABillIsSentAgainAfterItsJob(t *testing.T) {
-	s := &script{answers: []func(http.ResponseWriter){
-		says(202, `{"id":"7","state":"queued"}`, "Location", "/v1/jobs/7"),
-		says(200, `{"id":"7","state":"succeeded","result":{"car":{"make":"TOYOTA"}}}`),
-		says(200, `{"lines":[{"row":1,"name":"Wharfage","verdict":"above"}],"verdict":"too_high"}`),
-	}}
-	bill, err := newClient(t, s).CheckBill(t.Context(), client.BillRequest{URL: "http://cars.example/1", Text: "Wharfage 9,450,000"})
-	if err != nil || bill.Verdict != "too_high" || bill.Lines[0].Verdict != "above" || len(s.requests) != 3 || s.requests[2] != s.requests[0] {
-		t.Errorf("got %+v, %v after %q", bill, err, s.requests)
-	}
-}
-
 func TestAFailedJobIsNotRequestedAgain(t *testing.T) {
 	s := &script{answers: []func(http.ResponseWriter){
 		says(504, unfinished, "Location", "/v1/jobs/7"),

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"ushuru/pkg/message"
 	"ushuru/pkg/retry"
 	"ushuru/pkg/vehicle"
 )
@@ -31,26 +30,17 @@ const (
 type Job struct {
 	Raw
 
-	ID      string    `json:"id"`
-	Kind    string    `json:"kind"`          // estimate, quote, compare or report
-	State   string    `json:"state"`         // queued, running, succeeded, failed or cancelled
-	Step    string    `json:"step,omitzero"` // current or next, until the job ends
-	Attempt int       `json:"attempt,omitzero"`
-	Created time.Time `json:"created"`
-	Ended   time.Time `json:"ended,omitzero"` // zero until then
-
-	WaitingFor string        `json:"waitingFor,omitzero"` // authority or site, while it cannot be asked
-	Message    string        `json:"message,omitzero"`    // why
-	Text       *message.Text `json:"text,omitzero"`       // Message in both languages
-	RetryAfter int           `json:"retryAfter,omitzero"` // seconds for which the site pauses
-
-	Location string `json:"location,omitzero"` // path where the job is read, in the view of the request
-	Events   string `json:"events,omitzero"`   // path where it is followed, likewise
-
-	Warnings []vehicle.Warning `json:"warnings,omitzero"` // about the request
-	Progress Progress          `json:"progress"`
-	Result   json.RawMessage   `json:"result,omitzero"` // once succeeded
-	Error    *vehicle.Error    `json:"error,omitzero"`  // once failed or cancelled
+	ID         string          `json:"id"`
+	Kind       string          `json:"kind"`    // estimate, quote, compare or report
+	State      string          `json:"state"`   // queued, running, succeeded, failed or cancelled
+	Attempt    int             `json:"attempt"` // of the present step
+	Created    time.Time       `json:"created"`
+	Ended      time.Time       `json:"ended"`      // zero until then
+	WaitingFor string          `json:"waitingFor"` // authority or site, while it cannot be asked
+	Message    string          `json:"message"`    // why
+	Progress   Progress        `json:"progress"`
+	Result     json.RawMessage `json:"result"` // once succeeded
+	Error      *vehicle.Error  `json:"error"`  // once failed or cancelled
 }
 
 // Progress is how far a job has come.
@@ -103,15 +93,14 @@ func (c *Client) Job(ctx context.Context, id string, terms Terms) (*Job, error) 
 type ListedJob struct {
 	Raw
 
-	ID       string              `json:"id"`
-	Kind     string              `json:"kind"`
-	State    string              `json:"state"`
-	Created  time.Time           `json:"created"`
-	Ended    time.Time           `json:"ended,omitzero"`
-	URLs     []string            `json:"urls,omitzero"`  // of its listings or its sheet
-	Car      *vehicle.QuoteInput `json:"car,omitzero"`   // that the caller described
-	Error    *vehicle.Error      `json:"error,omitzero"` // once failed or cancelled
-	Location string              `json:"location"`       // path where the job is read
+	ID      string              `json:"id"`
+	Kind    string              `json:"kind"`
+	State   string              `json:"state"`
+	Created time.Time           `json:"created"`
+	Ended   time.Time           `json:"ended"`
+	URLs    []string            `json:"urls"`  // of its listings or its sheet
+	Car     *vehicle.QuoteInput `json:"car"`   // that the caller described
+	Error   *vehicle.Error      `json:"error"` // once failed or cancelled
 }
 
 // Jobs returns the jobs that the caller's key has requested, newest first. With a state
@@ -119,22 +108,12 @@ type ListedJob struct {
 func (c *Client) Jobs(ctx context.Context, state string) iter.Seq2[*ListedJob, error] {
 	query := url.Values{}
 	setText(query, "state", state)
-	return pages(ctx, "/v1/jobs", query, func(ctx context.Context, path string) ([]ListedJob, string, error) {
-		page, err := get[struct {
-			Jobs []json.RawMessage `json:"jobs"`
-			Next string            `json:"next"`
-		}](ctx, c, path, nil)
-		if err != nil {
-			return nil, "", err
-		}
-		all, err := decodeAll[ListedJob](page.Jobs)
-		return all, page.Next, err
-	})
+	return list[ListedJob](ctx, c, "/v1/jobs", "jobs", query)
 }
 
 // RetryJob submits the request of a failed job again, and returns the new job.
-func (c *Client) RetryJob(ctx context.Context, id string, options ...Option) (*Job, error) {
-	return create[Job](ctx, c, jobPath(id)+"/retry", nil, options)
+func (c *Client) RetryJob(ctx context.Context, id string) (*Job, error) {
+	return create[Job](ctx, c, jobPath(id)+"/retry", nil)
 }
 
 // CancelJob cancels a job that no other caller waits for.
@@ -155,8 +134,8 @@ func (c *Client) JobEvents(ctx context.Context, id string, terms Terms) iter.Seq
 // Submit submits an EstimateRequest, QuoteRequest, CompareRequest or ReportRequest, and
 // returns its job without waiting. A result from the cache is a job that has succeeded,
 // without an id.
-func (c *Client) Submit(ctx context.Context, o Operation, options ...Option) (*Job, error) {
-	r, err := requestOf(o, preferAsync, optionsOf(options))
+func (c *Client) Submit(ctx context.Context, o Operation) (*Job, error) {
+	r, err := preferring(o, preferAsync)
 	if err != nil {
 		return nil, err
 	}
@@ -171,35 +150,32 @@ func (c *Client) Submit(ctx context.Context, o Operation, options ...Option) (*J
 }
 
 // await submits an operation and returns its result as the API wrote it.
-func (c *Client) await(ctx context.Context, o Operation, options []Option) (json.RawMessage, error) {
-	chosen, prefer := optionsOf(options), preferWait
-	if chosen.progress != nil {
+func (c *Client) await(ctx context.Context, o Operation, progress []func(*Job)) (json.RawMessage, error) {
+	prefer := preferWait
+	if len(progress) > 0 {
 		prefer = preferAsync
 	}
-	r, err := requestOf(o, prefer, chosen)
+	r, err := preferring(o, prefer)
 	if err != nil {
 		return nil, err
 	}
-	_, sentAgain := o.(billCheck)
 	var result json.RawMessage
 	err = retry.Do(ctx, retry.Policy{
 		InitialDelay: initialBackoff, MaxDelay: maxBackoff, MaxAttempts: maxResubmits + 1, RetryAfter: retryAfterOf,
-		// What is an error of HTTP was repeated by Do. A job under an Idempotency-Key stays
-		// failed.
+		// What is an error of HTTP was repeated by Do.
 		IsPermanent: func(err error) bool {
 			failure, ok := errors.AsType[*Error](err)
-			return !ok || failure.Status != 0 || !failure.Retryable || failure.RetryAfter > maxPause || chosen.key != ""
+			return !ok || failure.Status != 0 || !failure.Retryable || failure.RetryAfter > maxPause
 		},
 	}, func() (err error) {
-		result, err = c.resultOf(ctx, r, chosen.progress, sentAgain)
+		result, err = c.resultOf(ctx, r, progress)
 		return err
 	})
 	return result, err
 }
 
-// resultOf sends a request and returns its result, or that of the job that it starts. When
-// that is of the job alone, the request is sent again after its end.
-func (c *Client) resultOf(ctx context.Context, r Request, progress func(*Job), sentAgain bool) (json.RawMessage, error) {
+// resultOf sends a request and returns its result, or that of the job that it starts.
+func (c *Client) resultOf(ctx context.Context, r Request, progress []func(*Job)) (json.RawMessage, error) {
 	for {
 		response, err := c.Do(ctx, r)
 		location := unfinishedJob(response, err)
@@ -216,7 +192,7 @@ func (c *Client) resultOf(ctx context.Context, r Request, progress func(*Job), s
 		if err := job.Failure(); err != nil {
 			return nil, err
 		}
-		if job.Result != nil && !sentAgain {
+		if job.Result != nil {
 			return job.Result, nil
 		}
 		// The record has no result anymore; the request finds it in the cache.
@@ -240,8 +216,13 @@ func unfinishedJob(response *Response, err error) (location string) {
 
 // awaitJob waits for the end of a job. It tells progress of it by the job's stream; when
 // that cannot be had it polls.
-func (c *Client) awaitJob(ctx context.Context, location string, progress func(*Job)) (*Job, error) {
-	if progress != nil {
+func (c *Client) awaitJob(ctx context.Context, location string, progress []func(*Job)) (*Job, error) {
+	tell := func(job *Job) {
+		for _, told := range progress {
+			told(job)
+		}
+	}
+	if len(progress) > 0 {
 		path, query, _ := strings.Cut(location, "?")
 		if query != "" {
 			query = "?" + query
@@ -250,7 +231,7 @@ func (c *Client) awaitJob(ctx context.Context, location string, progress func(*J
 			if err != nil {
 				break
 			}
-			progress(job)
+			tell(job)
 			if job.HasEnded() {
 				return job, nil
 			}
@@ -261,9 +242,7 @@ func (c *Client) awaitJob(ctx context.Context, location string, progress func(*J
 		if err != nil {
 			return nil, err
 		}
-		if progress != nil {
-			progress(job)
-		}
+		tell(job)
 		if job.HasEnded() {
 			return job, nil
 		}

@@ -89,15 +89,14 @@ func TestAStreamEnds(t *testing.T) {
 	})
 }
 
-// Results come page by page. A page that breaks off is requested again; no row comes
-// twice.
-func TestResultsAreReadPageByPage(t *testing.T) {
+// A list comes page by page. A page that breaks off is requested again; no row comes twice.
+func TestListsAreReadPageByPage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{answers: []func(http.ResponseWriter){
-			says(200, `{"results":[{"row":1},{"row":2}],"next":"2"}`), says(200, `{"results":[{"row":3}]}`),
+			says(200, `{"items":[{"row":1},{"row":2}],"next":"2"}`), says(200, `{"items":[{"row":3}]}`),
 		}}
 		var rows []int
-		for item, err := range newClient(t, s).BatchResults(t.Context(), "1") {
+		for item, err := range newClient(t, s).BatchItems(t.Context(), "1", "failed") {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,25 +105,10 @@ func TestResultsAreReadPageByPage(t *testing.T) {
 			}
 		}
 		if !slices.Equal(rows, []int{1, 2, 3}) || len(s.requests) != 3 ||
-			!strings.HasSuffix(s.requests[2], "results?cursor=2&format=json&limit=200") {
-			t.Errorf("rows %v, requests %q", rows, s.requests)
+			!strings.HasSuffix(s.requests[2], "items?cursor=2&state=failed") {
+			t.Errorf("got rows %v, requests %q, want three rows in three requests", rows, s.requests)
 		}
 	})
-}
-
-func TestListsAreReadPageByPage(t *testing.T) {
-	s := &script{answers: []func(http.ResponseWriter){
-		says(200, `{"items":[{"row":1},{"row":2}],"next":"2"}`), says(200, `{"items":[{"row":3}]}`),
-	}}
-	rows := 0
-	for item, err := range newClient(t, s).BatchItems(t.Context(), "1", "failed") {
-		if rows++; err != nil || item.Row != rows {
-			t.Fatalf("%+v, %v", item, err)
-		}
-	}
-	if rows != 3 || len(s.requests) != 2 || !strings.HasSuffix(s.requests[1], "items?cursor=2&state=failed") {
-		t.Errorf("%d rows, requests %q", rows, s.requests)
-	}
 }
 
 // What the API calls retryable is requested again, what it does not is not, whatever
@@ -155,21 +139,18 @@ func TestRetriesObeyTheAPI(t *testing.T) {
 	}
 }
 
-// A job that failed in a way that may pass is submitted again, and a named request is
-// not: under its name it stays failed.
+// A job that failed in a way that may pass is submitted again, twice.
 func TestAFailedJobIsSubmittedAgain(t *testing.T) {
 	failed := says(200, `{"state":"failed","error":{"error":"TRA is away","retryable":true}}`)
-	for want, options := range map[int][]client.Option{6: nil, 2: {client.WithIdempotencyKey("mine")}} {
-		synctest.Test(t, func(t *testing.T) {
-			s := &script{answers: []func(http.ResponseWriter){
-				says(202, `{}`, "Location", "/v1/jobs/1"), failed, says(202, `{}`, "Location", "/v1/jobs/2"), failed,
-				says(202, `{}`, "Location", "/v1/jobs/3"), failed,
-			}}
-			if _, err := newClient(t, s).Quote(t.Context(), client.QuoteRequest{}, options...); err == nil || len(s.requests) != want {
-				t.Errorf("%d requests, %v", len(s.requests), err)
-			}
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{answers: []func(http.ResponseWriter){
+			says(202, `{}`, "Location", "/v1/jobs/1"), failed, says(202, `{}`, "Location", "/v1/jobs/2"), failed,
+			says(202, `{}`, "Location", "/v1/jobs/3"), failed,
+		}}
+		if _, err := newClient(t, s).Quote(t.Context(), client.QuoteRequest{}); err == nil || len(s.requests) != 6 {
+			t.Errorf("got %d requests, %v, want 6 and an error", len(s.requests), err)
+		}
+	})
 }
 
 // A POST that is sent again has the same Idempotency-Key.
@@ -188,14 +169,14 @@ func TestARefusedConnectionIsSaidAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{broken: 1, lost: syscall.ECONNREFUSED, answers: []func(http.ResponseWriter){says(200, `{}`)}}
 		c, began := newClient(t, s), time.Now()
-		if _, err := c.Sites(t.Context()); !errors.Is(err, client.ErrUnreachable) || time.Since(began) > 0 {
+		if _, err := c.TRAStatus(t.Context()); !errors.Is(err, client.ErrUnreachable) || time.Since(began) > 0 {
 			t.Fatalf("%v after %v", err, time.Since(began))
 		}
-		if _, err := c.Sites(t.Context()); err != nil {
+		if _, err := c.TRAStatus(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		s.broken = 2
-		if _, err := c.Sites(t.Context()); err != nil {
+		if _, err := c.TRAStatus(t.Context()); err != nil {
 			t.Errorf("a restart: %v", err)
 		}
 	})
@@ -214,9 +195,9 @@ func TestProgressIsReported(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &script{answers: append([]func(http.ResponseWriter){says(202, `{}`, "Location", "/v1/jobs/7?rate=2700")}, answers...)}
 			var states []string
-			_, err := newClient(t, s).Estimate(t.Context(), client.EstimateRequest{}, client.WithProgress(func(j *client.Job) {
+			_, err := newClient(t, s).Estimate(t.Context(), client.EstimateRequest{}, func(j *client.Job) {
 				states = append(states, j.State)
-			}))
+			})
 			if err != nil || strings.Join(states, " ") != "running succeeded" {
 				t.Errorf("%s: %v, %v", name, states, err)
 			}

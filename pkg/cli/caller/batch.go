@@ -165,7 +165,7 @@ func (c *Batch) dryRun(r *console.Console, api *client.Client, table client.Batc
 	if err != nil {
 		return c.printRefused(r, err)
 	}
-	return printJSON(r, understood.JSON)
+	return printJSON(r, understood)
 }
 
 // submit submits the table, or finds the batch that was submitted with it.
@@ -187,7 +187,7 @@ func (c *Batch) submit(ctx context.Context, api *client.Client, table client.Bat
 	if err := c.write(batch); err != nil {
 		return nil, err
 	}
-	status, err := api.CreateBatchFromTable(ctx, table, client.WithIdempotencyKey(batch.Key))
+	status, err := api.CreateBatchFromTable(ctx, table, batch.Key)
 	if err != nil {
 		return nil, c.forget(err)
 	}

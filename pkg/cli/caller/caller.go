@@ -59,7 +59,7 @@ type awaited struct {
 // terminal. When the command ends before the job does, the error says how to go on.
 func await[T any](
 	r *console.Console, c clientConfig, silent bool,
-	request func(ctx context.Context, api *client.Client, progress client.Option) (*T, error),
+	request func(ctx context.Context, api *client.Client, progress func(*client.Job)) (*T, error),
 ) (*T, error) {
 	api, err := c.client()
 	if err != nil {
@@ -69,7 +69,7 @@ func await[T any](
 	defer w.progress.End()
 	ctx, cancel := context.WithTimeout(r.Ctx, c.Timeout)
 	defer cancel()
-	result, err := request(ctx, api, client.WithProgress(w.show))
+	result, err := request(ctx, api, w.show)
 	if err == nil || ctx.Err() == nil || w.job == "" {
 		return result, err
 	}

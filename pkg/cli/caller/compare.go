@@ -26,7 +26,7 @@ func (c *Compare) Run(r *console.Console) error {
 	}
 	request := client.CompareRequest{URL1: c.First, URL2: c.Second, Terms: terms}
 	comparison, err := await(r, c.in(c.Lang), !c.Table,
-		func(ctx context.Context, api *client.Client, progress client.Option) (*client.Comparison, error) {
+		func(ctx context.Context, api *client.Client, progress func(*client.Job)) (*client.Comparison, error) {
 			return api.Compare(ctx, request, progress)
 		})
 	if err != nil {
@@ -68,7 +68,7 @@ func (c *Report) Run(r *console.Console) error {
 		request = client.ReportRequest{File: file, Name: filepath.Base(c.Sheet)}
 	}
 	report, err := await(r, c.in(c.Lang), c.JSON,
-		func(ctx context.Context, api *client.Client, progress client.Option) (*client.ConditionReport, error) {
+		func(ctx context.Context, api *client.Client, progress func(*client.Job)) (*client.ConditionReport, error) {
 			return api.ConditionReport(ctx, request, progress)
 		})
 	if err != nil {

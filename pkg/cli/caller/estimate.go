@@ -114,7 +114,7 @@ func (c *Estimate) Run(r *console.Console) error {
 		request.HTML = string(page)
 	}
 	estimate, err := await(r, c.clientConfig, !c.Table,
-		func(ctx context.Context, api *client.Client, progress client.Option) (*client.Estimate, error) {
+		func(ctx context.Context, api *client.Client, progress func(*client.Job)) (*client.Estimate, error) {
 			return api.Estimate(ctx, request, progress)
 		})
 	if err != nil {
@@ -184,7 +184,7 @@ func (c *Quote) Run(r *console.Console) error {
 		return err
 	}
 	quote, err := await(r, c.clientConfig, !c.Table,
-		func(ctx context.Context, api *client.Client, progress client.Option) (*client.Quote, error) {
+		func(ctx context.Context, api *client.Client, progress func(*client.Job)) (*client.Quote, error) {
 			return api.Quote(ctx, request, progress)
 		})
 	if err != nil {

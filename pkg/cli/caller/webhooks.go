@@ -36,7 +36,7 @@ func printWebhook(r *console.Console, f console.Format, hook *client.Webhook) er
 		{Name: "Webhook", Value: hook.ID},
 		{Name: "URL", Value: hook.URL},
 		{Name: "Events", Value: events(hook)},
-		{Name: "State", Value: webhookState(*hook)},
+		{Name: "State", Value: webhookState(hook)},
 		{Name: "Created", Value: console.Time(hook.Created)},
 		{Name: "Secret", Value: hook.Secret},
 	})
@@ -44,7 +44,7 @@ func printWebhook(r *console.Console, f console.Format, hook *client.Webhook) er
 
 func events(hook *client.Webhook) string { return strings.Join(hook.Events, ", ") }
 
-func webhookState(hook client.Webhook) string {
+func webhookState(hook *client.Webhook) string {
 	if hook.Disabled != "" {
 		return "disabled: " + hook.Disabled
 	}
@@ -60,18 +60,18 @@ func (c webhookFlags) delivery(
 		if err != nil {
 			return err
 		}
-		return printDeliveries(r, c.Format, []client.Delivery{*sent})
+		return printDeliveries(r, c.Format, []*client.Delivery{sent})
 	})
 }
 
-func printDeliveries(r *console.Console, f console.Format, all []client.Delivery) error {
-	return console.List(r.Streams, f, all, "ID\tEVENT\tSTATE\tTRIES\tCREATED\tLAST", func(d client.Delivery) []string {
+func printDeliveries(r *console.Console, f console.Format, all []*client.Delivery) error {
+	return console.List(r.Streams, f, all, "ID\tEVENT\tSTATE\tTRIES\tCREATED\tLAST", func(d *client.Delivery) []string {
 		return []string{d.ID, d.Event, d.State, strconv.Itoa(d.Tries), console.Time(d.Created), lastAttempt(d)}
 	})
 }
 
 // lastAttempt returns how the last attempt of a delivery ended.
-func lastAttempt(d client.Delivery) string {
+func lastAttempt(d *client.Delivery) string {
 	if len(d.Attempts) == 0 {
 		return ""
 	}
@@ -96,8 +96,8 @@ func (c *WebhooksList) Run(r *console.Console) error {
 		if err != nil {
 			return err
 		}
-		return console.List(r.Streams, c.Format, all, "ID\tURL\tEVENTS\tSTATE\tCREATED", func(w client.Webhook) []string {
-			return []string{w.ID, w.URL, events(&w), webhookState(w), console.Time(w.Created)}
+		return console.List(r.Streams, c.Format, all, "ID\tURL\tEVENTS\tSTATE\tCREATED", func(w *client.Webhook) []string {
+			return []string{w.ID, w.URL, events(w), webhookState(w), console.Time(w.Created)}
 		})
 	})
 }
@@ -272,13 +272,13 @@ func (c *WebhooksFollow) Run(r *console.Console) error {
 	}
 }
 
-func deliveryLine(d client.Delivery) string {
+func deliveryLine(d *client.Delivery) string {
 	return console.Printable(console.OneLine(console.Time(d.Created), d.ID, d.Event, d.State, "attempt "+strconv.Itoa(d.Tries),
 		lastAttempt(d)))
 }
 
 // printNew prints the deliveries that have changed since they were seen, oldest first.
-func printNew(r *console.Console, all []client.Delivery, seen map[string]string) error {
+func printNew(r *console.Console, all []*client.Delivery, seen map[string]string) error {
 	for _, d := range slices.Backward(all) {
 		line := deliveryLine(d)
 		if seen[d.ID] == line {

@@ -64,7 +64,6 @@ type tabled struct{ *testing.M }
 
 func (m tabled) Run() int {
 	status := m.M.Run()
-	stopDemo()
 	printTable(os.Stdout)
 	return status
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"ushuru/pkg/retry"
 	"ushuru/pkg/vehicle"
@@ -24,9 +25,9 @@ type YearsQuery struct {
 	CheapestFirst bool
 }
 
-// request returns the path of the request and its query.
-func (q YearsQuery) request() (path string, query url.Values) {
-	query = url.Values{}
+// path returns the path of the request with its query.
+func (q YearsQuery) path() string {
+	query := url.Values{}
 	setText(query, "make", q.Make)
 	setText(query, "fuel", q.Fuel)
 	setText(query, "landing", q.Landing)
@@ -36,27 +37,21 @@ func (q YearsQuery) request() (path string, query url.Values) {
 	if q.CheapestFirst {
 		query.Set("cheapestFirst", "true")
 	}
-	return "/v1/vehicles/" + url.PathEscape(q.ModelBody) + "/years", query
+	return withQuery("/v1/vehicles/"+url.PathEscape(q.ModelBody)+"/years", query)
 }
 
 // ModelYears returns the known taxes of a model by year of manufacture. An error of the API
 // is an *Error.
 func (c *Client) ModelYears(ctx context.Context, q YearsQuery) (*vehicle.ModelYears, error) {
-	path, query := q.request()
-	return get[vehicle.ModelYears](ctx, c, path, query)
-}
-
-// RequestModelYears is ModelYears, and requests those that are not known, at most 40.
-func (c *Client) RequestModelYears(ctx context.Context, q YearsQuery) (*vehicle.ModelYears, error) {
-	path, query := q.request()
-	return call[vehicle.ModelYears](ctx, c, Request{Method: http.MethodPost, Path: withQuery(path, query)})
+	return call[vehicle.ModelYears](ctx, c, Request{Path: q.path()})
 }
 
 // AwaitModelYears requests the taxes that are not known and waits for them until ctx
 // ends. Years whose answer cannot be had stay unknown.
 func (c *Client) AwaitModelYears(ctx context.Context, q YearsQuery) (found *vehicle.ModelYears, err error) {
 	for range yearsRounds {
-		if found, err = c.RequestModelYears(ctx, q); err != nil {
+		found, err = call[vehicle.ModelYears](ctx, c, Request{Method: http.MethodPost, Path: q.path()})
+		if err != nil {
 			return found, err
 		}
 		for found.Pending > 0 {
@@ -72,4 +67,34 @@ func (c *Client) AwaitModelYears(ctx context.Context, q YearsQuery) (found *vehi
 		}
 	}
 	return found, nil
+}
+
+// TRAStatus is whether TRA's calculator can be asked, and whether its answers follow
+// the rules that Ushuru knows.
+type TRAStatus struct {
+	Raw
+
+	Status        string     `json:"status"`    // up, degraded, down or unknown
+	LatencyMs     int64      `json:"latencyMs"` // of the last call
+	LastSuccessAt *time.Time `json:"lastSuccessAt"`
+	LastFailureAt *time.Time `json:"lastFailureAt"`
+	ErrorKind     string     `json:"errorKind"` // of the last failure
+	Reason        string     `json:"reason"`    // only while TRA cannot be asked
+	Message       string     `json:"message"`   // the reason as a sentence
+	Details       struct {
+		RulesAgree *bool `json:"rulesAgree"` // nil before an answer was checked
+		Checked    int64 `json:"checked"`    // answers
+		Differed   int64 `json:"differed"`   // of them
+	} `json:"details"`
+}
+
+// TRAStatus returns the status of TRA's calculator.
+func (c *Client) TRAStatus(ctx context.Context) (*TRAStatus, error) {
+	return get[TRAStatus](ctx, c, "/v1/tra-status", nil)
+}
+
+// Ready returns nil when the API serves requests.
+func (c *Client) Ready(ctx context.Context) error {
+	_, err := c.Do(ctx, Request{Path: "/readyz"})
+	return err
 }

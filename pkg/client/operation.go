@@ -56,8 +56,8 @@ type Operation interface {
 	request() (Request, error)
 }
 
-// requestOf returns the request of an operation.
-func requestOf(o Operation, prefer string, options callOptions) (Request, error) {
+// preferring returns the request of an operation with a preference.
+func preferring(o Operation, prefer string) (Request, error) {
 	r, err := o.request()
 	if err != nil {
 		return r, fmt.Errorf("client: request: %w", err)
@@ -66,9 +66,6 @@ func requestOf(o Operation, prefer string, options callOptions) (Request, error)
 		r.Header = http.Header{}
 	}
 	r.Header.Set("Prefer", prefer)
-	if options.key != "" {
-		r.Header.Set("Idempotency-Key", options.key)
-	}
 	return r, nil
 }
 
@@ -98,8 +95,8 @@ type Estimate struct {
 }
 
 // Estimate estimates a listing, and waits for the estimate.
-func (c *Client) Estimate(ctx context.Context, r EstimateRequest, options ...Option) (*Estimate, error) {
-	return await[Estimate](ctx, c, r, options)
+func (c *Client) Estimate(ctx context.Context, r EstimateRequest, progress ...func(*Job)) (*Estimate, error) {
+	return await[Estimate](ctx, c, r, progress)
 }
 
 // QuoteRequest asks for the estimate of a car that the caller describes.
@@ -124,8 +121,8 @@ type Quote struct {
 }
 
 // Quote estimates a car that the caller describes, and waits for the estimate.
-func (c *Client) Quote(ctx context.Context, r QuoteRequest, options ...Option) (*Quote, error) {
-	return await[Quote](ctx, c, r, options)
+func (c *Client) Quote(ctx context.Context, r QuoteRequest, progress ...func(*Job)) (*Quote, error) {
+	return await[Quote](ctx, c, r, progress)
 }
 
 // CompareRequest asks which of two listings is the better buy.
@@ -145,8 +142,8 @@ type Comparison struct {
 }
 
 // Compare compares two listings, and waits for the comparison.
-func (c *Client) Compare(ctx context.Context, r CompareRequest, options ...Option) (*Comparison, error) {
-	return await[Comparison](ctx, c, r, options)
+func (c *Client) Compare(ctx context.Context, r CompareRequest, progress ...func(*Job)) (*Comparison, error) {
+	return await[Comparison](ctx, c, r, progress)
 }
 
 // ReportRequest asks for the report of an inspection sheet: a URL, or a file with its
@@ -185,19 +182,24 @@ type ConditionReport struct {
 }
 
 // ConditionReport reads an inspection sheet, and waits for the report.
-func (c *Client) ConditionReport(ctx context.Context, r ReportRequest, options ...Option) (*ConditionReport, error) {
-	return await[ConditionReport](ctx, c, r, options)
+func (c *Client) ConditionReport(ctx context.Context, r ReportRequest, progress ...func(*Job)) (*ConditionReport, error) {
+	return await[ConditionReport](ctx, c, r, progress)
 }
 
 // DamageMap returns the drawing of a car's panels with the damage of a report, by its
 // id, as SVG.
 func (c *Client) DamageMap(ctx context.Context, id string) ([]byte, error) {
-	return c.document(ctx, "/v1/condition-report/"+url.PathEscape(id)+"/map.svg")
+	response, err := c.Do(ctx, Request{Path: "/v1/condition-report/" + url.PathEscape(id) + "/map.svg"})
+	if err != nil {
+		return nil, err
+	}
+	return response.Body, nil
 }
 
-// await submits an operation and waits for its result.
-func await[T any](ctx context.Context, c *Client, o Operation, options []Option) (*T, error) {
-	result, err := c.await(ctx, o, options)
+// await submits an operation and waits for its result. It tells progress of the job, when its
+// state or progress changes.
+func await[T any](ctx context.Context, c *Client, o Operation, progress []func(*Job)) (*T, error) {
+	result, err := c.await(ctx, o, progress)
 	if err != nil {
 		return nil, err
 	}
