@@ -29,7 +29,7 @@ func (s *Server) authenticated(next http.Handler) respond.Handler {
 		}
 		r.Key = key
 		s.options.Stat.Key(key.ID)
-		if err := r.ReadParameters(); err != nil {
+		if err := r.ReadParameters(s.options.WaitMax); err != nil {
 			return err
 		}
 		request.Decode(plain)

@@ -67,22 +67,22 @@ func (s *Server) registerPages(v1 http.Handler, operators *console.Console) erro
 func (s *Server) forVisitors(v1 http.Handler) http.Handler {
 	o := s.options.Page
 	key := keys.Key{ID: fair.Anonymous, Limits: quota.Limits{PerMinute: o.Rate, Jobs: o.Jobs}}
-	return asCaller(v1, key)
+	return s.asCaller(v1, key)
 }
 
 // forOperator serves endpoints to the operator, who has logged in at the console. The
 // operator has no API key, and the limits of one.
-func (*Server) forOperator(v1 http.Handler) http.Handler {
-	return asCaller(v1, keys.Key{ID: fair.Operator, Name: fair.Operator})
+func (s *Server) forOperator(v1 http.Handler) http.Handler {
+	return s.asCaller(v1, keys.Key{ID: fair.Operator, Name: fair.Operator})
 }
 
 // asCaller serves endpoints to a caller whose requests have no API key.
-func asCaller(v1 http.Handler, key keys.Key) http.Handler {
+func (s *Server) asCaller(v1 http.Handler, key keys.Key) http.Handler {
 	return respond.Handler(func(w http.ResponseWriter, plain *http.Request) error {
 		rec, r := inPage(w, plain)
 		defer r.Place.Leave()
 		r.Key = key
-		if err := r.ReadParameters(); err != nil {
+		if err := r.ReadParameters(s.options.WaitMax); err != nil {
 			return err
 		}
 		v1.ServeHTTP(rec, r.Request)

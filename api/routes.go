@@ -42,12 +42,14 @@ func (s *Server) open() []endpoint {
 
 // keyed returns the endpoints that need a key. Limited: every request counts against the
 // rate of its key; once: the endpoint accepts an Idempotency-Key; withAI: the response has
-// the tokens of the AI that the key has used; large: the response takes a place in memory.
+// the tokens of the AI that the key has used; large: the response takes a place in memory; long: so does the
+// body.
 func (s *Server) keyed(on resources) []endpoint {
-	limited, once, withAI, large := s.limits.RateLimited, await.WithIdempotencyKey, s.limits.WithAITokens, s.limits.WithPlace
+	limited, withAI, large, long := s.limits.RateLimited, s.limits.WithAITokens, s.limits.WithPlace, s.limits.WithBody
+	once := await.WithIdempotencyKey
 	of := on.webhooks.Of
 	return []endpoint{
-		{"/v1/estimate", respond.Methods{post: once(on.estimates.PostEstimate)}},
+		{"/v1/estimate", respond.Methods{post: once(long(on.estimates.PostEstimate))}},
 		{"/v1/quote", respond.Methods{post: once(on.estimates.PostQuote)}},
 		{"/v1/bill-check", respond.Methods{post: once(on.estimates.PostBill)}},
 		{"/v1/compare", respond.Methods{post: withAI(once(on.comparisons.Post))}},
@@ -59,7 +61,7 @@ func (s *Server) keyed(on resources) []endpoint {
 		{oneJob + "/retry", respond.Methods{post: once(on.jobs.Retry)}},
 		{oneJob + "/events", respond.Methods{get: on.jobs.Events}},
 
-		{"/v1/batches", respond.Methods{get: on.batches.List, post: once(on.batches.Post)}},
+		{"/v1/batches", respond.Methods{get: on.batches.List, post: once(long(on.batches.Post))}},
 		{oneBatch, respond.Methods{get: on.batches.Get, remove: on.batches.Cancel}},
 		{oneBatch + "/items", respond.Methods{get: large(on.batches.ListItems)}},
 		{oneBatch + "/results", respond.Methods{get: on.batches.GetResults}},
@@ -144,7 +146,7 @@ func (s *Server) newResources() (on resources) {
 	on.comparisons = comparisons.New(comparisons.Options{Costs: o.Costs, Work: s.work, AllowLoopback: o.AllowLoopback})
 	on.jobs = jobs.New(jobs.Options{
 		Tasks: o.Tasks, Jobs: o.Jobs, Hub: o.Hub, Costs: o.Costs, Limits: s.limits, Work: s.work, Streams: streams,
-		Estimates: on.estimates, Reports: on.reports, WaitMax: o.WaitMax,
+		Estimates: on.estimates, Reports: on.reports,
 	})
 	on.batches = batches.New(batches.Options{
 		Batches: o.Batches, Webhooks: o.Webhooks, Tasks: o.Tasks, Hub: o.Hub, Costs: o.Costs, Outages: s.outages,

@@ -135,7 +135,7 @@ func Send(t *testing.T, handler respond.Handler, ask Ask) Answer {
 	recorder := &respond.Recorder{ResponseWriter: w, Request: known}
 	defer known.Place.Leave()
 	respond.Handler(func(w http.ResponseWriter, r *http.Request) error {
-		if err := request.Of(r).ReadParameters(); err != nil {
+		if err := request.Of(r).ReadParameters(WaitMax); err != nil {
 			return err
 		}
 		return handler(w, r)

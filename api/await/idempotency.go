@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"ushuru/api/limits"
 	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/api/respond"
@@ -80,10 +81,8 @@ func (k *Work) Begin(w http.ResponseWriter, r *request.Request, identity any) (*
 	defer cancel()
 	// A new record counts against the limits, also when a cached result responds.
 	stored, err := k.options.Idempotency.Begin(ctx, r.Key.ID, r.URL.Path, r.IdempotencyKey, body, func() error {
-		if err := k.options.Limits.CheckRate(w, r); err != nil {
-			return err
-		}
-		return k.options.Limits.Keep(w, r, quota.Kept{Size: recordBytes, TTL: idempotency.RecordTTL})
+		record := quota.Kept{Size: recordBytes, TTL: idempotency.RecordTTL}
+		return k.options.Limits.Take(w, r, limits.Demand{Keep: []quota.Kept{record}})
 	})
 	var refused *problem.Problem
 	switch {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"ushuru/api/problem"
-	"ushuru/api/request"
 	"ushuru/api/respond"
 	"ushuru/api/terms"
 	"ushuru/pkg/jobs"
@@ -58,16 +57,6 @@ func NewBody(job *jobs.Job) Body {
 		body.Step, body.Attempt = currentStep(job)
 	}
 	return body
-}
-
-// ViewOf returns how a request reads the result of a job of a kind.
-func ViewOf(r *request.Request, kind string) terms.View {
-	v := terms.View{Lang: r.Lang}
-	if kind == tasks.KindEstimate || kind == tasks.KindQuote { // a comparison is made on its terms
-		v.Terms = r.Terms
-	}
-	v.Explain = r.Explain && kind == tasks.KindEstimate
-	return v
 }
 
 // Body returns a job with what it waits for.
@@ -156,23 +145,24 @@ const (
 type hindrance struct {
 	waitingFor string
 	said       message.Notice // a sentence
-	pause      time.Duration
+	pause      time.Duration  // of the site
+	lasts      time.Duration  // for which the authority cannot be asked
 }
 
 // hindranceOf returns the hindrance of a job, or of the first of its children that
 // has one.
 func (k *Work) hindranceOf(ctx context.Context, job *jobs.Job) hindrance {
-	outage, _ := k.options.Outages.Lasting(ctx)
+	outage, lasts := k.options.Outages.Lasting(ctx)
 	for _, open := range k.withChildren(ctx, job) {
 		switch step, _ := currentStep(open); step {
 		case tasks.StepCalculate:
 			if outage.Reason != "" {
-				return hindrance{waitingFor: WaitingForAuthority, said: outage.Notice()}
+				return hindrance{waitingFor: WaitingForAuthority, said: outage.Notice(), lasts: lasts}
 			}
 		case tasks.StepScrape:
 			pause := k.pauses.of(ctx, listingOfJob(open))
 			if paused := tasks.SitePaused(pause, tasks.OfferPage, nil); paused != nil {
-				return hindrance{WaitingForSite, paused.Notice, pause}
+				return hindrance{waitingFor: WaitingForSite, said: paused.Notice, pause: pause}
 			}
 		}
 	}
@@ -257,12 +247,6 @@ func (h hindrance) problem() error {
 	return nil
 }
 
-// IsUnfinished reports whether an error means that the job goes on.
-func IsUnfinished(err error) bool {
-	unfinished, ok := errors.AsType[*problem.Problem](err)
-	return ok && (unfinished.WaitingFor != "" || errors.Is(unfinished, errNotFinished))
-}
-
 // hindered returns the response to a caller of a job that cannot go on; nil when it
 // can.
 func (k *Work) hindered(parent context.Context, id string) error {
@@ -271,7 +255,7 @@ func (k *Work) hindered(parent context.Context, id string) error {
 		return nil //nolint:nilerr // the wait goes on
 	}
 	h := k.hindranceOf(parent, job)
-	if _, lasts := k.options.Outages.Lasting(parent); h.waitingFor == WaitingForAuthority && lasts < outageGrace {
+	if h.waitingFor == WaitingForAuthority && h.lasts < outageGrace {
 		return nil
 	}
 	return h.problem()
@@ -287,4 +271,18 @@ func (k *Work) Hindrances(ctx context.Context, listings []string) string {
 		word.WriteString(" " + strconv.FormatBool(paused))
 	}
 	return word.String()
+}
+
+// Job reads a job's record.
+func (k *Work) Job(parent context.Context, id string) (*jobs.Job, error) {
+	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
+	defer cancel()
+	job, err := k.options.Jobs.Get(ctx, id)
+	switch {
+	case errors.Is(err, jobs.ErrNotFound):
+		return nil, ErrJobNotFound
+	case err != nil:
+		return nil, respond.ErrUnavailable.WithCause(err)
+	}
+	return job, nil
 }

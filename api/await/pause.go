@@ -10,20 +10,16 @@ import (
 
 	"ushuru/api/respond"
 	"ushuru/pkg/fetch"
-	"ushuru/pkg/listing"
 	"ushuru/tasks"
 )
 
-// CheckPause tells a person at once that the site of a listing has asked all
+// checkPause tells a person at once that the site of a listing has asked all
 // workers to pause, and until when. A job would wait for that, or end with the
-// same error. A page that the caller sent needs no site.
-func (k *Work) CheckPause(parent context.Context, input tasks.EstimateInput) error {
-	if input.Page != "" {
-		return nil
-	}
+// same error.
+func (k *Work) checkPause(parent context.Context, listing string) error {
 	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
 	defer cancel()
-	pause, err := fetch.PauseOf(ctx, k.options.Redis, listing.FetchURL(input.URL))
+	pause, err := fetch.PauseOf(ctx, k.options.Redis, listing)
 	if err != nil {
 		return respond.ErrUnavailable.WithCause(err)
 	}
@@ -50,13 +46,9 @@ type pause struct{ read, until time.Time }
 
 // of returns how long the site of a listing still pauses; 0 when it does not, or when
 // Redis does not answer.
-func (p *pauses) of(parent context.Context, canonical string) time.Duration {
-	if canonical == "" {
-		return 0
-	}
-	fetched := listing.FetchURL(canonical)
-	parsed, err := url.Parse(fetched)
-	if err != nil {
+func (p *pauses) of(parent context.Context, listing string) time.Duration {
+	parsed, err := url.Parse(listing)
+	if listing == "" || err != nil {
 		return 0
 	}
 	p.mu.Lock()
@@ -65,7 +57,7 @@ func (p *pauses) of(parent context.Context, canonical string) time.Duration {
 	if time.Since(known.read) >= hindranceInterval {
 		ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
 		defer cancel()
-		left, err := fetch.PauseOf(ctx, p.redis, fetched)
+		left, err := fetch.PauseOf(ctx, p.redis, listing)
 		if err != nil {
 			return 0
 		}

@@ -15,6 +15,7 @@ import (
 	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/api/respond"
+	"ushuru/api/terms"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/idempotency"
 	"ushuru/pkg/jobs"
@@ -30,10 +31,6 @@ var (
 	errCancelled   = problem.Conflict("cancelled")
 	errNotFinished = problem.New(http.StatusGatewayTimeout, "not_finished", nil).After(respond.PollAfter)
 )
-
-// maxWaiters is the maximum number of requests of a key that wait for a job at one
-// API process. Others are answered at once that it has not ended.
-const maxWaiters = 200
 
 // Options are the parts and settings of Work.
 type Options struct {
@@ -83,9 +80,9 @@ type Wanted struct {
 	// Known returns a cached result as the request wants it; nil for one that cannot be
 	// used. Without Known it is used as it is.
 	Known func(ctx context.Context, result []byte) ([]byte, error)
-	// Submit submits the job; nil is Work.Submit with the kind, the input and the
-	// attachment.
-	Submit func(w http.ResponseWriter, r *request.Request) (*jobs.Job, error)
+	// Failed is the job that the work is tried again of. While its refusal is remembered,
+	// that is the answer.
+	Failed string
 }
 
 // Finish makes the body of a response from the result of a job, or from its error. Cached
@@ -118,12 +115,23 @@ type Outcome struct {
 	Result []byte
 	Job    *jobs.Job
 
-	key       cache.Key // where the result is
-	replayed  bool      // it is stored under the Idempotency-Key
-	wasCached bool      // the result of the job
+	key       cache.Key  // where the result is
+	view      terms.View // of the request
+	replayed  bool       // it is stored under the Idempotency-Key
+	wasCached bool       // the result of the job
 }
 
 func (o Outcome) isEmpty() bool { return o.Result == nil && o.Job == nil }
+
+// ViewOf returns how a request reads the result of a job of a kind.
+func ViewOf(r *request.Request, kind string) terms.View {
+	v := terms.View{Lang: r.Lang}
+	if kind == tasks.KindEstimate || kind == tasks.KindQuote { // a comparison is made on its terms
+		v.Terms = r.Terms
+	}
+	v.Explain = r.Explain && kind == tasks.KindEstimate
+	return v
+}
 
 // Outcome finds the outcome of a request, or submits its job. It is stored under the
 // Idempotency-Key, and announced to webhooks when it was known before.
@@ -132,29 +140,48 @@ func (k *Work) Outcome(w http.ResponseWriter, r *request.Request, wanted Wanted)
 	if err != nil {
 		return found, err
 	}
-	if found, err = k.stored(r.Context(), same); err != nil {
+	if found, err = k.known(r.Context(), same, wanted); err != nil {
 		return found, err
 	}
-	same.SetReplayed(w, !found.isEmpty())
-	if found.isEmpty() && wanted.Key != "" {
-		if found, err = k.cached(r.Context(), wanted.Key); err != nil {
-			return found, err
-		}
-	}
-	if found.Result != nil && wanted.Known != nil {
-		if found.Result, err = wanted.Known(r.Context(), found.Result); err != nil {
-			return found, err
-		}
-	}
+	same.SetReplayed(w, found.replayed)
 	if found.isEmpty() {
-		if found.Job, err = k.submitWanted(w, r, wanted); err != nil {
+		if found.Job, err = k.Submit(w, r, jobs.Interactive, wanted); err != nil {
 			return found, err
 		}
 	}
-	if found, err = k.announced(w, r, wanted, found); err != nil {
+	found.view = ViewOf(r, wanted.Kind)
+	if found, err = k.announced(w, r, wanted, found); err != nil || same == nil || found.replayed {
 		return found, err
 	}
-	return k.store(r.Context(), same, found)
+	// What is stored names the result or the job, and has a hundred bytes. When the same
+	// request was sent twice at once, the outcome that was stored first responds.
+	what, value := "cached", string(found.key)
+	if found.Job != nil {
+		what, value = "job", found.Job.ID
+	}
+	stored, err := same.SetOutcome(r.Context(), what, value)
+	if err != nil || stored == value {
+		return found, err
+	}
+	first, err := k.stored(r.Context(), same)
+	if first.isEmpty() {
+		return found, err
+	}
+	first.view = found.view
+	return first, err
+}
+
+// known returns the outcome of a request that is known without more work: the stored one of
+// the same request, else a cached result. It is empty when there is none.
+func (k *Work) known(ctx context.Context, same *Idempotent, wanted Wanted) (found Outcome, err error) {
+	found, err = k.stored(ctx, same)
+	if err == nil && found.isEmpty() && wanted.Key != "" {
+		found, err = k.cached(ctx, wanted.Key)
+	}
+	if err == nil && found.Result != nil && wanted.Known != nil {
+		found.Result, err = wanted.Known(ctx, found.Result)
+	}
+	return found, err
 }
 
 // cached returns a cached result as an outcome; it is empty when there is none.
@@ -200,64 +227,42 @@ func (k *Work) stored(ctx context.Context, same *Idempotent) (Outcome, error) {
 	return Outcome{Job: job, replayed: true}, err
 }
 
-// store stores the outcome of a request under its Idempotency-Key, and returns the one to
-// respond with: when the same request was sent twice at once, the outcome that was stored
-// first. What is stored names the result or the job, and has a hundred bytes.
-func (k *Work) store(ctx context.Context, same *Idempotent, found Outcome) (Outcome, error) {
-	if same == nil || found.replayed {
-		return found, nil
-	}
-	what, value := "cached", string(found.key)
-	if found.Job != nil {
-		what, value = "job", found.Job.ID
-	}
-	stored, err := same.SetOutcome(ctx, what, value)
-	if err != nil || stored == value {
-		return found, err
-	}
-	first, err := k.stored(ctx, same)
-	if first.isEmpty() {
-		return found, err
-	}
-	return first, err
-}
-
-// submitWanted submits the job of a request.
-func (k *Work) submitWanted(w http.ResponseWriter, r *request.Request, wanted Wanted) (*jobs.Job, error) {
-	if wanted.Submit != nil {
-		return wanted.Submit(w, r)
-	}
-	return k.Submit(w, r, jobs.Interactive, wanted)
-}
-
 // Submit gives the work that a request wants to the engine within the limits of the caller's key,
 // with what the caller sent for it, if anything, and returns its job: a new one, or the
-// running one of the same kind and input.
+// running one of the same kind and input. A person is told at once that a site pauses.
 func (k *Work) Submit(w http.ResponseWriter, r *request.Request, class jobs.Class, wanted Wanted) (*jobs.Job, error) {
-	if err := k.options.Limits.CheckJobs(w, r); err != nil {
+	if err := k.options.Limits.CheckRate(w, r); err != nil {
 		return nil, err
+	}
+	if input, ok := wanted.Input.(tasks.EstimateInput); ok && input.Page == "" {
+		if err := k.checkPause(r.Context(), input.URL); err != nil {
+			return nil, err
+		}
 	}
 	dedupKey, err := tasks.DedupKey(wanted.Kind, wanted.Input)
 	if err != nil {
 		return nil, err
 	}
-	if err := k.options.Limits.Keep(w, r, keptFor(wanted.Kind, dedupKey, wanted.Attachment)...); err != nil {
+	demand := limits.Demand{Job: true, Keep: keptFor(wanted.Kind, dedupKey, wanted.Attachment)}
+	if err := k.options.Limits.Take(w, r, demand); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	owner, attachment := r.Key.ID, wanted.Attachment
-	requester := tasks.Requester{
-		Owner: owner, Class: class, Query: ViewOf(r, wanted.Kind).Query(), Attachment: attachment, Origin: r.Origin(),
+	by := tasks.Requester{
+		Owner: r.Key.ID, Class: class, Query: ViewOf(r, wanted.Kind).Query(), Attachment: wanted.Attachment, Origin: r.Origin(),
 	}
-	job, err := k.options.Tasks.Submit(ctx, wanted.Kind, wanted.Input, requester)
-	if err == nil && attachment != nil && (job.Owner != owner || job.State.Ended()) { // that job does not need it
-		err = k.options.Limits.Forget(ctx, owner, jobs.AttachmentName(dedupKey))
+	job, err := k.options.Tasks.Submit(ctx, wanted.Kind, wanted.Input, by)
+	if err == nil && by.Attachment != nil && (job.Owner != by.Owner || job.State.Ended()) { // that job does not need it
+		err = k.options.Limits.Forget(ctx, by.Owner, jobs.AttachmentName(dedupKey))
 	}
 	if err != nil {
 		return nil, respond.ErrUnavailable.WithCause(err)
 	}
-	return job, nil
+	if job.ID == wanted.Failed {
+		return nil, ProblemOf(job)
+	}
+	return job, k.options.Limits.Track(r, job)
 }
 
 // recordTTL is how long the record of a job is kept at most.
@@ -283,7 +288,7 @@ func keptFor(kind, dedupKey string, attachment []byte) []quota.Kept {
 // announced as one that had to wait. The response names the job as the event does.
 func (k *Work) announced(w http.ResponseWriter, r *request.Request, wanted Wanted, found Outcome) (Outcome, error) {
 	isKnown := found.Result != nil || found.Job != nil && found.Job.State.Ended()
-	if !isKnown || found.replayed || !PreferenceOf(r.Header, k.options.WaitMax).async {
+	if !isKnown || found.replayed || !r.Prefer.Async {
 		return found, nil
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
@@ -297,15 +302,12 @@ func (k *Work) announced(w http.ResponseWriter, r *request.Request, wanted Wante
 	}) {
 		return found, nil
 	}
-	view := ViewOf(r, wanted.Kind)
-	requester := tasks.Requester{Owner: r.Key.ID, Class: jobs.Interactive, Query: view.Query()}
+	requester := tasks.Requester{Owner: r.Key.ID, Class: jobs.Interactive, Query: found.view.Query()}
 	if found.Job != nil {
 		err = k.options.Tasks.NotifyRequester(ctx, found.Job, requester)
 	} else {
-		if err := k.options.Limits.CheckRate(w, r); err != nil {
-			return found, err
-		}
-		if err := k.options.Limits.Keep(w, r, quota.Kept{Size: jobs.RecordBytes, TTL: recordTTL}); err != nil {
+		record := limits.Demand{Keep: []quota.Kept{{Size: jobs.RecordBytes, TTL: recordTTL}}}
+		if err := k.options.Limits.Take(w, r, record); err != nil {
 			return found, err
 		}
 		found.Job, err = k.options.Tasks.SubmitResult(ctx, wanted.Kind, wanted.Input, requester, found.Result)
@@ -315,159 +317,7 @@ func (k *Work) announced(w http.ResponseWriter, r *request.Request, wanted Wante
 		return found, respond.ErrUnavailable.WithCause(err)
 	}
 	if found.Job.State.Ended() {
-		w.Header().Set("Location", view.At(Path(found.Job.ID)))
+		w.Header().Set("Location", found.view.At(Path(found.Job.ID)))
 	}
 	return found, nil
-}
-
-// result returns the result of an outcome. For a job it waits as long
-// as the caller prefers. When the job has not ended by then, its URL is the
-// response: 202 (respond.ErrResponded) to a caller who accepts that, else 504.
-func (k *Work) result(w http.ResponseWriter, r *request.Request, found Outcome) ([]byte, error) {
-	r.Place.Leave() // the body is not needed while the request waits
-	if found.Job == nil {
-		return found.Result, nil
-	}
-	job := found.Job
-	r.Job = job.ID
-	err := k.options.Limits.Track(r, job)
-	if err != nil {
-		return nil, err
-	}
-	prefer := PreferenceOf(r.Header, k.options.WaitMax)
-	if !job.State.Ended() {
-		job, err = k.WaitUnlessHindered(r, job.ID, prefer.waitTimeout())
-	}
-	if IsUnfinished(err) {
-		job, err = k.unfinished(w, r, found.Job, prefer, err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if applied := prefer.applied(false); applied != "" {
-		w.Header().Set("Preference-Applied", applied)
-	}
-	if job.State != jobs.Succeeded {
-		return nil, ProblemOf(job)
-	}
-	return job.Result, nil
-}
-
-// WaitUnlessHindered returns a job once it has ended, or errNotFinished after the timeout.
-// It ends early, with the reason, when the job waits for something that it cannot have
-// now: waiting longer is useless to the caller, and the job continues.
-func (k *Work) WaitUnlessHindered(r *request.Request, id string, timeout time.Duration) (*jobs.Job, error) {
-	release, ok := k.waiters.Acquire(r.Key.ID, maxWaiters)
-	if !ok {
-		return nil, errNotFinished
-	}
-	defer release()
-	for end := time.Now().Add(timeout); ; {
-		job, err := k.Wait(r.Context(), id, min(hindranceInterval, time.Until(end)))
-		if !errors.Is(err, errNotFinished) || k.options.Draining.Err() != nil {
-			return job, err
-		}
-		if hindered := k.hindered(r.Context(), id); hindered != nil {
-			return nil, hindered
-		}
-		if !time.Now().Before(end) {
-			return nil, errNotFinished
-		}
-	}
-}
-
-// Wait returns a job once it has ended, or errNotFinished after the timeout. A
-// caller who disconnects, or a server that shuts down, ends the wait but not
-// the job.
-func (k *Work) Wait(parent context.Context, id string, timeout time.Duration) (*jobs.Job, error) {
-	ctx, cancel := context.WithTimeout(parent, timeout)
-	defer cancel()
-	defer context.AfterFunc(k.options.Draining, cancel)() //nolint:contextcheck // the life of the server ends the wait too
-	job, err := k.options.Hub.Wait(ctx, id)
-	switch {
-	case err == nil:
-		return job, nil
-	case errors.Is(err, jobs.ErrNotFound):
-		return nil, ErrJobNotFound
-	case parent.Err() != nil:
-		return nil, respond.ErrClientClosedRequest.WithCause(err)
-	case ctx.Err() != nil:
-		return nil, errNotFinished
-	}
-	return nil, respond.ErrUnavailable.WithCause(err)
-}
-
-// unfinished responds to a caller whose wait is over before the job is: with 202 to one
-// who accepts that (respond.ErrResponded), else with the problem. It returns the job when it has
-// ended in between.
-func (k *Work) unfinished(
-	w http.ResponseWriter, r *request.Request, job *jobs.Job, prefer Preference, why error,
-) (*jobs.Job, error) {
-	if now, err := k.Job(r.Context(), job.ID); err == nil { // else it is as it was
-		job = now
-	}
-	if job.State.Ended() {
-		return job, nil
-	}
-	if prefer.accepts() {
-		if err := k.Confirm(r.Context()); err != nil {
-			return nil, err
-		}
-		return nil, k.writeAccepted(w, r, job, prefer)
-	}
-	p, ok := errors.AsType[*problem.Problem](why)
-	if !ok {
-		p = errNotFinished
-	}
-	if p.WaitingFor == "" {
-		p = p.Waiting(k.waitsFor(r.Context(), job))
-	}
-	p = p.At(ViewOf(r, job.Kind).At(Path(job.ID)))
-	p.Job = job.ID
-	return nil, p
-}
-
-// writeAccepted answers 202: the work continues, and this is its job. It
-// returns respond.ErrResponded.
-func (k *Work) writeAccepted(w http.ResponseWriter, r *request.Request, job *jobs.Job, prefer Preference) error {
-	view := ViewOf(r, job.Kind)
-	w.Header().Set("Preference-Applied", prefer.applied(true))
-	w.Header().Set("Location", view.At(Path(job.ID)))
-	w.Header().Set("Retry-After", respond.Seconds(respond.PollAfter))
-	body := k.Body(r.Context(), job)
-	body.Link(view)
-	body.Warnings = r.Warnings()
-	if err := respond.JSON(w, http.StatusAccepted, body); err != nil {
-		return err
-	}
-	return respond.ErrResponded
-}
-
-// Confirm makes sure that what a response acknowledges, with 202 or 201, outlives the
-// death of a Redis master, when the operator demands that. The work goes on even if it
-// does not; the caller is answered 503 and sends the request again.
-func (k *Work) Confirm(parent context.Context) error {
-	if k.options.Confirm == nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
-	defer cancel()
-	if err := k.options.Confirm(ctx); err != nil {
-		return respond.ErrUnavailable.WithCause(err)
-	}
-	return nil
-}
-
-// Job reads a job's record.
-func (k *Work) Job(parent context.Context, id string) (*jobs.Job, error) {
-	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
-	defer cancel()
-	job, err := k.options.Jobs.Get(ctx, id)
-	switch {
-	case errors.Is(err, jobs.ErrNotFound):
-		return nil, ErrJobNotFound
-	case err != nil:
-		return nil, respond.ErrUnavailable.WithCause(err)
-	}
-	return job, nil
 }

@@ -177,7 +177,7 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 	// Create the batch within the limits of the key.
 	if b == nil {
 		kept := quota.Kept{Name: batch.AccountName(id), Size: batch.Size(rows), TTL: batch.AccountTTL}
-		if err := s.options.Limits.CheckBatch(w, r, len(rows), kept); err != nil {
+		if err := s.options.Limits.Take(w, r, limits.Demand{Rows: len(rows), Keep: []quota.Kept{kept}}); err != nil {
 			return err
 		}
 		if b, hook, err = s.create(r, id, rows, req); err != nil {
@@ -195,9 +195,6 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 
 // read decodes the rows and the options of a batch.
 func (s *Resource) read(w http.ResponseWriter, r *request.Request) (*batchrequest.Request, error) {
-	if err := s.options.Limits.AdmitBody(w, r); err != nil {
-		return nil, err
-	}
 	req, err := batchrequest.Read(w, r)
 	if err := cmp.Or(r.SetBodyLanguage(req.Language), err); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 
+	"ushuru/api/limits"
 	"ushuru/api/request"
 	"ushuru/api/respond"
 	"ushuru/pkg/batch"
@@ -35,7 +36,7 @@ func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
 		return respond.ErrUnavailable.WithCause(err)
 	}
 	if !done {
-		if err := s.options.Limits.CheckBatch(w, r, b.Counts[batch.Failed]); err != nil {
+		if err := s.options.Limits.Take(w, r, limits.Demand{Rows: b.Counts[batch.Failed]}); err != nil {
 			return err
 		}
 		err = s.options.Batches.Retry(ctx, b.ID, name)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/xuri/excelize/v2"
 
@@ -35,7 +36,7 @@ func read(t *testing.T, query, contentType, body string) (*Request, error) {
 		plain.Header.Set("Content-Type", contentType)
 	}
 	r := request.Of(plain)
-	if err := r.ReadParameters(); err != nil {
+	if err := r.ReadParameters(time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	return Read(httptest.NewRecorder(), r)

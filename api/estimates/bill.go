@@ -13,7 +13,6 @@ import (
 	"ushuru/api/respond"
 	"ushuru/api/terms"
 	"ushuru/pkg/bill"
-	"ushuru/pkg/jobs"
 	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/vehicle"
@@ -159,9 +158,5 @@ func (s *Resource) wantedCar(r *request.Request, body *billRequest) (*await.Want
 		return nil, err
 	}
 	input = input.For(r.Key.ID)
-	wanted := &await.Wanted{Kind: tasks.KindEstimate, Input: input, Key: input.Key()}
-	wanted.Submit = func(w http.ResponseWriter, r *request.Request) (*jobs.Job, error) {
-		return s.Submit(w, r, input, nil)
-	}
-	return wanted, nil
+	return &await.Wanted{Kind: tasks.KindEstimate, Input: input, Key: input.Key()}, nil
 }

@@ -17,8 +17,6 @@ import (
 	"ushuru/api/respond"
 	"ushuru/api/terms"
 	"ushuru/pkg/cost"
-	"ushuru/pkg/jobs"
-	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
 
@@ -74,9 +72,6 @@ func (*estimateRequest) TypeProblem(field string) *problem.Problem {
 // PostEstimate answers POST /v1/estimate.
 func (s *Resource) PostEstimate(w http.ResponseWriter, plain *http.Request) error {
 	r := request.Of(plain)
-	if err := s.options.Limits.AdmitBody(w, r); err != nil {
-		return err
-	}
 	var body estimateRequest
 	if err := r.JSON(w, maxEstimateBody, &body); err != nil {
 		return err
@@ -91,44 +86,16 @@ func (s *Resource) PostEstimate(w http.ResponseWriter, plain *http.Request) erro
 	r.Explain = body.Explain
 	identity := terms.Identity(r.Terms, input, body.Explain)
 	input = input.For(r.Key.ID)
-	wanted := await.Wanted{Kind: tasks.KindEstimate, Input: input, Identity: identity, Key: input.Key()}
+	wanted := await.Wanted{
+		Kind: tasks.KindEstimate, Input: input, Attachment: attachedPage(body.HTML), Identity: identity, Key: input.Key(),
+	}
 	wanted.Known = func(ctx context.Context, result []byte) ([]byte, error) {
 		s.nameListing(ctx, r.Key.ID, input, result)
 		return result, nil
 	}
-	wanted.Submit = func(w http.ResponseWriter, r *request.Request) (*jobs.Job, error) {
-		return s.Submit(w, r, input, body.HTML)
-	}
 	return s.options.Work.Serve(w, r, wanted, func(result []byte, _ bool, err error) ([]byte, error) {
 		return s.Finish(r, result, err, input)
 	})
-}
-
-// Finish makes the answer of an estimate from its result or its error: with its cost on
-// the terms of the request, and with the source of each value when the request wants that.
-func (s *Resource) Finish(r *request.Request, result []byte, err error, input tasks.EstimateInput) ([]byte, error) {
-	if err == nil {
-		result, err = terms.Priced(s.options.Costs, result, r.Terms, vehicle.FromListing, r.Ignored)
-	}
-	if r.Explain {
-		return s.explained(r.Context(), result, err, input)
-	}
-	return result, err
-}
-
-// Submit submits the job of an estimate, unless the key has used up its rate or
-// the site pauses.
-func (s *Resource) Submit(
-	w http.ResponseWriter, r *request.Request, input tasks.EstimateInput, html *string,
-) (*jobs.Job, error) {
-	if err := s.options.Limits.CheckRate(w, r); err != nil {
-		return nil, err
-	}
-	if err := s.options.Work.CheckPause(r.Context(), input); err != nil {
-		return nil, err
-	}
-	wanted := await.Wanted{Kind: tasks.KindEstimate, Input: input, Attachment: attachedPage(html)}
-	return s.options.Work.Submit(w, r, jobs.Interactive, wanted)
 }
 
 // nameListing remembers that a key has named a listing whose estimate was cached, as its job

@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"ushuru/api/problem"
+	"ushuru/api/request"
+	"ushuru/api/terms"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/message"
@@ -17,20 +19,27 @@ import (
 	"ushuru/tasks"
 )
 
+// Finish makes the answer of an estimate from its result or its error: with its cost on
+// the terms of the request, and with the source of each value when the request wants that.
+func (s *Resource) Finish(r *request.Request, result []byte, err error, input tasks.EstimateInput) ([]byte, error) {
+	if err == nil {
+		result, err = terms.Priced(s.options.Costs, result, r.Terms, vehicle.FromListing, r.Warnings())
+	}
+	switch key := input.PageKey(); {
+	case !r.Explain:
+		return result, err
+	case err != nil:
+		return nil, s.explainedProblem(r.Context(), err, key, input.Known)
+	default:
+		return s.withExplanation(r.Context(), result, key, input.Known)
+	}
+}
+
 // noExplanation replaces an explanation that is no longer cached.
 func noExplanation() []byte {
 	said := message.SayCoded("note/no_sources", nil)
 	body, _ := plainjson.Encode(map[string]any{"explain": []any{}, "notes": []string{said.EN}, "noteTexts": []any{said}})
 	return body
-}
-
-// explained is withExplanation for a result, and explainedProblem for an error.
-func (s *Resource) explained(ctx context.Context, result []byte, err error, input tasks.EstimateInput) ([]byte, error) {
-	key := input.PageKey()
-	if err != nil {
-		return nil, s.explainedProblem(ctx, err, key, input.Known)
-	}
-	return s.withExplanation(ctx, result, key, input.Known)
 }
 
 // withExplanation returns an estimate together with the source of each value. The

@@ -73,6 +73,6 @@ func (s *Resource) PostQuote(w http.ResponseWriter, plain *http.Request) error {
 		if err != nil {
 			return nil, err
 		}
-		return terms.Priced(s.options.Costs, result, r.Terms, vehicle.FromRequest, r.Ignored)
+		return terms.Priced(s.options.Costs, result, r.Terms, vehicle.FromRequest, r.Warnings())
 	})
 }

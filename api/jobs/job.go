@@ -47,8 +47,6 @@ type Options struct {
 	Streams   *await.Streams
 	Estimates *estimates.Resource
 	Reports   *reports.Resource
-	// WaitMax is the longest time that a request waits for the end of a job.
-	WaitMax time.Duration
 }
 
 // Resource answers the requests for jobs.
@@ -94,7 +92,7 @@ func (s *Resource) result(r *request.Request, job *jobs.Job, failed error) ([]by
 	case failed != nil:
 		return nil, failed
 	case job.Kind == tasks.KindQuote:
-		return terms.Priced(s.options.Costs, job.Result, r.Terms, vehicle.FromRequest, r.Ignored)
+		return terms.Priced(s.options.Costs, job.Result, r.Terms, vehicle.FromRequest, r.Warnings())
 	case job.Kind == tasks.KindReport:
 		return s.report(r, job)
 	}
@@ -120,8 +118,7 @@ func (s *Resource) report(r *request.Request, job *jobs.Job) ([]byte, error) {
 func (s *Resource) Get(w http.ResponseWriter, plain *http.Request) error {
 	r := request.Of(plain)
 	id := r.Var("id")
-	prefer := await.PreferenceOf(r.Header, s.options.WaitMax)
-	if prefer.Waits {
+	if prefer := r.Prefer; prefer.Waits {
 		w.Header().Set("Preference-Applied", "wait="+respond.Seconds(prefer.Wait))
 		job, err := s.options.Work.WaitUnlessHindered(r, id, prefer.Wait)
 		if err == nil {

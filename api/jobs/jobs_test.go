@@ -34,7 +34,7 @@ func newResource(t *testing.T) (*Resource, *apitest.Parts) {
 	})
 	return New(Options{
 		Tasks: p.Tasks, Jobs: p.Jobs, Hub: p.Hub, Costs: cost.Embedded(), Limits: p.Limits, Work: p.Work, Streams: p.Streams,
-		Estimates: estimated, Reports: reports.New(reports.Options{Sheets: hosts, Limits: p.Limits, Work: p.Work}), WaitMax: apitest.WaitMax,
+		Estimates: estimated, Reports: reports.New(reports.Options{Sheets: hosts, Limits: p.Limits, Work: p.Work}),
 	}), p
 }
 

@@ -31,16 +31,20 @@ func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
 	if err != nil {
 		return err
 	}
-	wanted := await.Wanted{Kind: failed.Kind, Input: failed.Input}
-	wanted.Submit = func(w http.ResponseWriter, r *request.Request) (*jobs.Job, error) { return s.resubmit(w, r, failed) }
+	wanted, err := wantedAgain(failed)
+	if err != nil {
+		return err
+	}
+	if failed.Kind == tasks.KindCompare || failed.Kind == tasks.KindReport {
+		if err := s.options.Limits.ShowAITokens(w, r); err != nil {
+			return err
+		}
+	}
 	found, err := s.options.Work.Outcome(w, r, wanted)
 	if err != nil {
 		return err
 	}
 	r.Job = found.Job.ID
-	if err := s.options.Limits.Track(r, found.Job); err != nil {
-		return err
-	}
 	if err := s.options.Work.Confirm(r.Context()); err != nil {
 		return err
 	}
@@ -79,26 +83,15 @@ func (s *Resource) retryable(r *request.Request, id string) (*jobs.Job, error) {
 	return job, nil
 }
 
-// resubmit submits the input of a job again, as the request for it did. While the refusal
-// of the job is remembered, that is the error.
-func (s *Resource) resubmit(w http.ResponseWriter, r *request.Request, failed *jobs.Job) (job *jobs.Job, err error) {
-	switch failed.Kind {
-	case tasks.KindEstimate:
+// wantedAgain returns the work of a job, as the request for it wanted it.
+func wantedAgain(failed *jobs.Job) (await.Wanted, error) {
+	wanted := await.Wanted{Kind: failed.Kind, Input: failed.Input, Failed: failed.ID}
+	if failed.Kind == tasks.KindEstimate {
 		var input tasks.EstimateInput
 		if err := json.Unmarshal(failed.Input, &input); err != nil {
-			return nil, fmt.Errorf("jobs: input of job %s: %w", failed.ID, err)
+			return wanted, fmt.Errorf("jobs: input of job %s: %w", failed.ID, err)
 		}
-		job, err = s.options.Estimates.Submit(w, r, input, nil)
-	case tasks.KindCompare, tasks.KindReport:
-		if err := s.options.Limits.ShowAITokens(w, r); err != nil {
-			return nil, err
-		}
-		fallthrough
-	default:
-		job, err = s.options.Work.Submit(w, r, jobs.Interactive, await.Wanted{Kind: failed.Kind, Input: failed.Input})
+		wanted.Input = input
 	}
-	if err == nil && job.ID == failed.ID {
-		return nil, await.ProblemOf(job)
-	}
-	return job, err
+	return wanted, nil
 }

@@ -75,7 +75,7 @@ func (l *Limits) of(r *request.Request) quota.Limits {
 
 // RateLimited is the middleware of endpoints whose every request counts
 // against the rate of its key. Where a cached result responds, the handler
-// calls CheckJobs instead, because such a request does not count.
+// calls Take instead, because such a request does not count.
 func (l *Limits) RateLimited(next respond.Handler) respond.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if err := l.CheckRate(w, request.Of(r)); err != nil {
@@ -122,87 +122,85 @@ func setRateLimit(h http.Header, a quota.Allowance) {
 	h.Set("Ratelimit-Reset", reset)
 }
 
-// CheckJobs counts a request that needs a job, unless its key has
-// exceeded its rate or has too many running jobs.
-func (l *Limits) CheckJobs(w http.ResponseWriter, r *request.Request) error {
-	if err := l.CheckRate(w, r); err != nil {
-		return err
-	}
-	maxJobs := l.of(r).Jobs
-	if maxJobs <= 0 {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
-	defer cancel()
-	free, err := l.options.Limiter.HasCapacity(ctx, r.Key.ID, maxJobs, l.options.Jobs.ListEnded)
-	switch {
-	case err != nil:
-		return respond.ErrUnavailable.WithCause(err)
-	case !free:
-		return errTooManyJobs
-	}
-	return nil
+// Demand is what a request takes of the limits of its key, beside one request of its minute.
+type Demand struct {
+	Job  bool         // one more running job
+	Rows int          // of batches that run
+	Keep []quota.Kept // bytes that are stored
 }
 
 // resultBytes is what the result of a row takes, with the sources of its values: room
 // for those of all rows of a key that wait or run is left when a batch is created.
 const resultBytes = 4 << 10
 
-// CheckBatch counts a request that adds rows to the running batches of
-// its key, and what is kept for it, unless the key has exceeded its rate, or would have
-// too many rows or bytes.
-func (l *Limits) CheckBatch(w http.ResponseWriter, r *request.Request, rows int, things ...quota.Kept) error {
+// Take counts a request and what it takes, unless its key would exceed one of its limits. It
+// sets the headers RateLimit and Key-Bytes.
+func (l *Limits) Take(w http.ResponseWriter, r *request.Request, wanted Demand) error {
 	if err := l.CheckRate(w, r); err != nil {
 		return err
 	}
-	maxRows := l.of(r).BatchItems
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	active, err := l.options.Batches.CountActiveRows(ctx, r.Key.ID)
-	switch {
-	case err != nil:
-		return respond.ErrUnavailable.WithCause(err)
-	case maxRows > 0 && rows > maxRows:
-		return errBatchTooLarge
-	case maxRows > 0 && active+rows > maxRows:
-		return errTooManyBatchItems
+	own, key := l.of(r), r.Key.ID
+	if wanted.Job && own.Jobs > 0 {
+		free, err := l.options.Limiter.HasCapacity(ctx, key, own.Jobs, l.options.Jobs.ListEnded)
+		switch {
+		case err != nil:
+			return respond.ErrUnavailable.WithCause(err)
+		case !free:
+			return errTooManyJobs
+		}
 	}
-	return l.keep(w, r, room{int64(rows) * resultBytes, int64(active) * resultBytes}, things...)
-}
-
-// room is left for results that come later, in bytes.
-type room struct{ own, others int64 } // those of a request, and of what runs already
-
-// Keep counts what will be kept for a request against the bytes of its key, unless with
-// it the key would have more than its limit. It sets the header Key-Bytes.
-func (l *Limits) Keep(w http.ResponseWriter, r *request.Request, things ...quota.Kept) error {
-	return l.keep(w, r, room{}, things...)
-}
-
-// keep is Keep for a request that also leaves room.
-func (l *Limits) keep(w http.ResponseWriter, r *request.Request, left room, things ...quota.Kept) error {
-	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
-	defer cancel()
-	limit := l.of(r).Bytes
-	account, ok, err := l.options.Bytes.Take(ctx, r.Key.ID, limit, left.own+left.others, things...)
+	running := 0
+	if wanted.Rows > 0 {
+		var err error
+		if running, err = l.checkRows(ctx, key, wanted.Rows, own.BatchItems); err != nil {
+			return err
+		}
+	}
+	if len(wanted.Keep) == 0 && wanted.Rows == 0 {
+		return nil
+	}
+	left := int64(running+wanted.Rows) * resultBytes
+	account, ok, err := l.options.Bytes.Take(ctx, key, own.Bytes, left, wanted.Keep...)
 	if err != nil {
 		return respond.ErrUnavailable.WithCause(err)
 	}
-	value := fmt.Sprintf("used=%d", account.Used)
-	if limit > 0 {
-		value += fmt.Sprintf(", limit=%d", limit)
-	}
-	w.Header().Set("Key-Bytes", value)
+	setBytes(w.Header(), account.Used, own.Bytes)
 	if ok {
 		return nil
 	}
-	for _, kept := range things {
-		left.own += kept.Size
+	alone := int64(wanted.Rows) * resultBytes
+	for _, kept := range wanted.Keep {
+		alone += kept.Size
 	}
-	if left.own > limit {
+	if alone > own.Bytes {
 		return errTooLargeForKey
 	}
 	return errTooManyBytes.After(max(respond.WholeSeconds(time.Until(account.Free)), time.Minute))
+}
+
+// checkRows returns how many rows of a key run, unless more would exceed a limit.
+func (l *Limits) checkRows(ctx context.Context, key string, more, limit int) (running int, err error) {
+	running, err = l.options.Batches.CountActiveRows(ctx, key)
+	switch {
+	case err != nil:
+		return 0, respond.ErrUnavailable.WithCause(err)
+	case limit > 0 && more > limit:
+		return 0, errBatchTooLarge
+	case limit > 0 && running+more > limit:
+		return 0, errTooManyBatchItems
+	}
+	return running, nil
+}
+
+// setBytes says how many bytes of a key are stored, of how many.
+func setBytes(h http.Header, used, limit int64) {
+	value := fmt.Sprintf("used=%d", used)
+	if limit > 0 {
+		value += fmt.Sprintf(", limit=%d", limit)
+	}
+	h.Set("Key-Bytes", value)
 }
 
 // WithAITokens is the middleware of endpoints that need the AI. It sets the header
@@ -315,6 +313,16 @@ func takePlace(r *request.Request, places *fair.Places, busy *problem.Problem) (
 		return nil, busy.WithCause(err)
 	}
 	return release, nil
+}
+
+// WithBody is the middleware of endpoints whose body may be large.
+func (l *Limits) WithBody(next respond.Handler) respond.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := l.AdmitBody(w, request.Of(r)); err != nil {
+			return err
+		}
+		return next(w, r)
+	}
 }
 
 // AdmitBody counts a request with a large body before the body is read, and takes a

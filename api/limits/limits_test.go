@@ -77,7 +77,7 @@ func TestWithoutALimitNothingIsCounted(t *testing.T) {
 	t.Parallel()
 	l := newLimits(t, quota.Limits{})
 	w, r := ask(t, quota.Limits{})
-	if err := l.CheckJobs(w, r); err != nil || len(w.Header()) != 0 {
+	if err := l.Take(w, r, Demand{Job: true}); err != nil || len(w.Header()) != 0 {
 		t.Errorf("got %v and the headers %v", err, w.Header())
 	}
 	if err := l.Track(r, &jobs.Job{ID: "1", State: jobs.Running}); err != nil {
@@ -107,7 +107,7 @@ func TestRunningJobsOfAKey(t *testing.T) {
 	l := newLimits(t, quota.Limits{Jobs: 2})
 	w, r := ask(t, quota.Limits{})
 	for _, id := range []string{"1", "2", "2"} {
-		if err := l.CheckJobs(w, r); err != nil {
+		if err := l.Take(w, r, Demand{Job: true}); err != nil {
 			t.Fatalf("before job %s: %v", id, err)
 		}
 		if err := l.Track(r, &jobs.Job{ID: id, State: jobs.Running}); err != nil {
@@ -121,7 +121,7 @@ func TestRunningJobsOfAKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The records of jobs 1 and 2 are gone, so that they do not run any more.
-	if err := l.CheckJobs(w, r); err != nil {
+	if err := l.Take(w, r, Demand{Job: true}); err != nil {
 		t.Errorf("jobs that have ended count: %v", err)
 	}
 }
@@ -134,7 +134,7 @@ func TestBytesOfAKey(t *testing.T) {
 		code, header string
 	}{{600, "", "used=600, limit=1000"}, {600, "too_many_bytes", "used=600, limit=1000"}, {1001, "too_many_bytes", "used=600, limit=1000"}} {
 		w, r := ask(t, quota.Limits{})
-		err := l.Keep(w, r, quota.Kept{Size: c.size, TTL: time.Hour})
+		err := l.Take(w, r, Demand{Keep: []quota.Kept{quota.Kept{Size: c.size, TTL: time.Hour}}})
 		if codeOf(err) != c.code || w.Header().Get("Key-Bytes") != c.header {
 			t.Errorf("%d: got %v, %q; want %s, %q", i, err, w.Header().Get("Key-Bytes"), c.code, c.header)
 		}
@@ -145,13 +145,13 @@ func TestBytesOfAKey(t *testing.T) {
 		}
 	}
 	_, r := ask(t, quota.Limits{})
-	if err := l.Keep(httptest.NewRecorder(), r, quota.Kept{Name: "page", Size: 400, TTL: time.Hour}); err != nil {
+	if err := l.Take(httptest.NewRecorder(), r, Demand{Keep: []quota.Kept{quota.Kept{Name: "page", Size: 400, TTL: time.Hour}}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Forget(t.Context(), "key", "page"); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Keep(httptest.NewRecorder(), r, quota.Kept{Size: 400, TTL: time.Hour}); err != nil {
+	if err := l.Take(httptest.NewRecorder(), r, Demand{Keep: []quota.Kept{quota.Kept{Size: 400, TTL: time.Hour}}}); err != nil {
 		t.Errorf("what is not kept any more counts: %v", err)
 	}
 }
@@ -160,10 +160,10 @@ func TestRowsOfABatch(t *testing.T) {
 	t.Parallel()
 	l := newLimits(t, quota.Limits{BatchItems: 3, Bytes: 100 << 10})
 	w, r := ask(t, quota.Limits{})
-	if err := l.CheckBatch(w, r, 3, quota.Kept{Size: 10, TTL: time.Hour}); err != nil {
+	if err := l.Take(w, r, Demand{Rows: 3, Keep: []quota.Kept{quota.Kept{Size: 10, TTL: time.Hour}}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.CheckBatch(w, r, 4); codeOf(err) != "batch_too_large" {
+	if err := l.Take(w, r, Demand{Rows: 4}); codeOf(err) != "batch_too_large" {
 		t.Errorf("more rows than ever: got %v", err)
 	}
 	if _, err := l.options.Batches.Create(t.Context(), batch.New{
@@ -171,13 +171,13 @@ func TestRowsOfABatch(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.CheckBatch(w, r, 2); codeOf(err) != "too_many_batch_items" {
+	if err := l.Take(w, r, Demand{Rows: 2}); codeOf(err) != "too_many_batch_items" {
 		t.Errorf("more rows than with those that wait: got %v", err)
 	}
-	if err := l.CheckBatch(w, r, 1); err != nil {
+	if err := l.Take(w, r, Demand{Rows: 1}); err != nil {
 		t.Errorf("one more: %v", err)
 	}
-	if _, r := ask(t, quota.Limits{BatchItems: 100, Bytes: 20 << 10}); codeOf(l.CheckBatch(w, r, 4)) != "too_many_bytes" {
+	if _, r := ask(t, quota.Limits{BatchItems: 100, Bytes: 20 << 10}); codeOf(l.Take(w, r, Demand{Rows: 4})) != "too_many_bytes" {
 		t.Error("no room is left for the results of rows")
 	}
 }

@@ -11,11 +11,13 @@ import (
 	"mime/multipart"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"ushuru/api/problem"
 	"ushuru/pkg/jsonobject"
+	"ushuru/pkg/message"
 )
 
 // Why a request cannot be read.
@@ -133,4 +135,51 @@ func BodyProblem(err error, tooLarge, other *problem.Problem) *problem.Problem {
 func Hash[T string | []byte](content T) string {
 	sum := sha256.Sum256([]byte(content))
 	return hex.EncodeToString(sum[:])
+}
+
+// SetBodyLanguage takes the language of a response from the field lang of a body
+// that has one.
+func (r *Request) SetBodyLanguage(body []byte) error {
+	var given struct {
+		Lang json.RawMessage `json:"lang"`
+	}
+	_ = json.Unmarshal(body, &given) // the handler refuses a body that is no JSON
+	if jsonobject.IsAbsent(given.Lang) {
+		return nil
+	}
+	var lang string
+	if json.Unmarshal(given.Lang, &lang) != nil {
+		return errLangInvalid
+	}
+	if lang == "" {
+		return nil
+	}
+	lang, err := ParseLanguage(lang)
+	if err == nil {
+		r.Lang = lang
+	}
+	return err
+}
+
+// maxIgnored is how many fields a warning names.
+const maxIgnored = 20
+
+// Ignore remembers fields of a request that do not exist, for the warning about them.
+// A strict request is refused instead.
+func (r *Request) Ignore(names ...string) error {
+	r.Ignored = append(r.Ignored, names...)
+	if len(names) == 0 || !r.Strict {
+		return nil
+	}
+	refused := problem.New(http.StatusBadRequest, "field_unknown", ignoredValues(names))
+	refused.Param = names[0]
+	return refused
+}
+
+// ignoredValues are the values of the text about fields that do not exist.
+func ignoredValues(names []string) message.Values {
+	if len(names) > maxIgnored {
+		names = append(slices.Clone(names[:maxIgnored]), "…")
+	}
+	return message.Values{"fields": strings.Join(names, ", ")}
 }

@@ -4,16 +4,13 @@ package request
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
-	"slices"
-	"strings"
+	"time"
 
 	"github.com/gorilla/mux"
 
 	"ushuru/api/problem"
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
@@ -35,6 +32,7 @@ type Request struct {
 	Strict  bool          // the request wants to be refused for fields that do not exist
 	Ignored []string      // fields of the request that do not exist
 
+	Prefer         Preference
 	IdempotencyKey string // empty without one
 
 	Counted bool   // against the rate of the key
@@ -71,8 +69,10 @@ func (r *Request) Var(name string) string { return mux.Vars(r.Request)[name] }
 func (r *Request) Origin() jobs.Origin { return jobs.Origin{Request: r.ID, Trace: r.Trace} }
 
 // ReadParameters takes over the parameters in the query that every endpoint has: the
-// language of the response, and whether fields that do not exist are refused.
-func (r *Request) ReadParameters() (err error) {
+// language of the response, and whether fields that do not exist are refused; and what the
+// caller prefers, who waits at most for waitMax.
+func (r *Request) ReadParameters(waitMax time.Duration) (err error) {
+	r.Prefer = parsePreference(r.Header, waitMax)
 	query := r.URL.Query()
 	if r.Lang, err = ParseLanguage(query.Get("lang")); err != nil {
 		return err
@@ -94,61 +94,11 @@ func ParseLanguage(lang string) (string, error) {
 	return "", errLangInvalid
 }
 
-// SetBodyLanguage takes the language of a response from the field lang of a body
-// that has one.
-func (r *Request) SetBodyLanguage(body []byte) error {
-	var given struct {
-		Lang json.RawMessage `json:"lang"`
-	}
-	_ = json.Unmarshal(body, &given) // the handler refuses a body that is no JSON
-	if jsonobject.IsAbsent(given.Lang) {
-		return nil
-	}
-	var lang string
-	if json.Unmarshal(given.Lang, &lang) != nil {
-		return errLangInvalid
-	}
-	if lang == "" {
-		return nil
-	}
-	lang, err := ParseLanguage(lang)
-	if err == nil {
-		r.Lang = lang
-	}
-	return err
-}
-
-// maxIgnored is how many fields a warning names.
-const maxIgnored = 20
-
-// Ignore remembers fields of a request that do not exist, for the warning about them.
-// A strict request is refused instead.
-func (r *Request) Ignore(names ...string) error {
-	r.Ignored = append(r.Ignored, names...)
-	if len(names) == 0 || !r.Strict {
-		return nil
-	}
-	refused := problem.New(http.StatusBadRequest, "field_unknown", ignoredValues(names))
-	refused.Param = names[0]
-	return refused
-}
-
-// ignoredValues are the values of the text about fields that do not exist.
-func ignoredValues(names []string) message.Values {
-	if len(names) > maxIgnored {
-		names = append(slices.Clone(names[:maxIgnored]), "…")
-	}
-	return message.Values{"fields": strings.Join(names, ", ")}
-}
-
 // Warnings returns the warning about the fields that were ignored; nil when there are
 // none.
-func (r *Request) Warnings() []vehicle.Warning { return WarnIgnored(r.Ignored) }
-
-// WarnIgnored returns the warning about fields that were ignored; nil when there are none.
-func WarnIgnored(names []string) []vehicle.Warning {
-	if len(names) == 0 {
+func (r *Request) Warnings() []vehicle.Warning {
+	if len(r.Ignored) == 0 {
 		return nil
 	}
-	return []vehicle.Warning{message.New("warning/field_ignored", ignoredValues(names))}
+	return []vehicle.Warning{message.New("warning/field_ignored", ignoredValues(r.Ignored))}
 }

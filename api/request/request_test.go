@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 
@@ -64,7 +65,7 @@ func TestParametersOfEveryEndpoint(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]string{"": "en", "?lang=sw": "sw", "?lang=fr": "lang_invalid", "?strict=yes": "field_invalid"} {
 		r := newRequest(t, "/"+query, "")
-		err := r.ReadParameters()
+		err := r.ReadParameters(time.Minute)
 		if p, refused := errors.AsType[*problem.Problem](err); refused && p.Code != want || !refused && r.Lang != want {
 			t.Errorf("%s: got %q, %v, want %s", query, r.Lang, err, want)
 		}
@@ -126,7 +127,7 @@ func TestBodiesOfJSON(t *testing.T) {
 func TestAStrictRequestIsRefusedForFieldsThatDoNotExist(t *testing.T) {
 	t.Parallel()
 	r := newRequest(t, "/?strict=1", `{"url":"x","colour":"red"}`)
-	if err := r.ReadParameters(); err != nil {
+	if err := r.ReadParameters(time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	err := r.JSON(httptest.NewRecorder(), 64, &body{})

@@ -5,289 +5,26 @@ package terms
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/url"
-	"slices"
-	"strings"
 	"time"
-	"unicode"
 
-	"github.com/shopspring/decimal"
-
-	"ushuru/api/problem"
 	"ushuru/api/request"
+	"ushuru/pkg/cost"
 	"ushuru/pkg/duty"
 	"ushuru/pkg/jsonobject"
-	"ushuru/pkg/money"
+	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
 )
 
-// Request are the fields of a request with which a caller decides about the
-// cost. They do not change which work is done, only what is made of its result.
-type Request struct {
-	Rate        json.RawMessage `json:"rate"`        // shillings for a dollar
-	Landing     json.RawMessage `json:"landing"`     // a day, or {"from", "to"}
-	Costs       json.RawMessage `json:"costs"`       // what the caller knows
-	Destination json.RawMessage `json:"destination"` // only Dar es Salaam
-	Target      json.RawMessage `json:"target"`      // the cost for which the highest price is searched
-	ByMonth     json.RawMessage `json:"byMonth"`     // add the cost by the month of landing
-}
-
-// targetRequest is the field "target".
-type targetRequest struct {
-	OnTheRoadTZS json.RawMessage `json:"onTheRoadTZS"`
-}
-
-// costsRequest is the field "costs".
-type costsRequest struct {
-	FreightUSD    json.RawMessage `json:"freightUSD"`
-	InsuranceUSD  json.RawMessage `json:"insuranceUSD"`
-	InspectionUSD json.RawMessage `json:"inspectionUSD"`
-	BankUSD       json.RawMessage `json:"bankUSD"`
-	AgentTZS      json.RawMessage `json:"agentTZS"`
-	PortTZS       json.RawMessage `json:"portTZS"`
-	InlandTZS     json.RawMessage `json:"inlandTZS"`
-	OtherTZS      json.RawMessage `json:"otherTZS"`
-	ExchangeRate  json.RawMessage `json:"exchangeRate"`
-	ShippingM3    json.RawMessage `json:"shippingM3"`
-	DaysInPort    json.RawMessage `json:"daysInPort"`
-	Inspection    json.RawMessage `json:"inspection"`
-	Insurance     json.RawMessage `json:"insurance"`
-	Clearing      json.RawMessage `json:"clearing"`
-	Plates        json.RawMessage `json:"plates"`
-	Comprehensive json.RawMessage `json:"comprehensive"`
-	Destination   json.RawMessage `json:"destination"`
-}
-
-// Bounds of the figures of a caller.
-const (
-	MaxPriceUSD    = 3_000_000
-	MaxM3          = 300
-	maxCostTZS     = 10_000_000_000
-	maxDaysInPort  = 365
-	maxLandingDays = 550 // from today
-)
-
-// Parse checks the terms of a request. Ignored are the fields that do not exist, by
-// their names.
-func (req *Request) Parse(now time.Time) (terms vehicle.Terms, ignored []string, err error) {
-	if err := parseDestination("destination", req.Destination); err != nil {
-		return terms, nil, err
+// Read checks the terms in the body of a request. The request remembers them.
+func Read(r *request.Request, body *Request) (err error) {
+	var ignored []string
+	if r.Terms, ignored, err = body.Parse(time.Now()); err != nil {
+		return err
 	}
-	if terms.Rate, err = parseRate(req.Rate); err != nil {
-		return terms, nil, err
-	}
-	if terms.Landing, ignored, err = parseLanding(req.Landing, now); err != nil {
-		return terms, nil, err
-	}
-	costs, rate, more, err := parseCosts(req.Costs)
-	if err != nil {
-		return terms, nil, err
-	}
-	if !rate.IsZero() && !terms.Rate.IsZero() && !rate.Equal(terms.Rate) {
-		return terms, nil, problem.Field("costs.exchangeRate", "two_rates")
-	}
-	if !rate.IsZero() {
-		terms.Rate = rate
-	}
-	terms.Costs = costs
-	target, unknown, err := parseTarget(req.Target)
-	if err != nil {
-		return terms, nil, err
-	}
-	terms.Target = target
-	if !jsonobject.IsAbsent(req.ByMonth) {
-		if err := json.Unmarshal(req.ByMonth, &terms.ByMonth); err != nil {
-			return terms, nil, problem.Field("byMonth", "switch")
-		}
-	}
-	return terms, slices.Concat(ignored, more, unknown), nil
-}
-
-// Bounds of a target in shillings.
-const (
-	minTargetTZS = 1_000_000
-	maxTargetTZS = 10_000_000_000
-)
-
-// parseTarget parses the cost on the road that the caller can pay; nil when there is
-// none.
-func parseTarget(value json.RawMessage) (target *vehicle.Target, ignored []string, err error) {
-	if jsonobject.IsAbsent(value) {
-		return nil, nil, nil
-	}
-	var req targetRequest
-	if err := json.Unmarshal(value, &req); err != nil || value[0] != '{' || jsonobject.IsAbsent(req.OnTheRoadTZS) {
-		return nil, nil, problem.Field("target", "target").WithCause(err)
-	}
-	var n money.Number
-	if err := json.Unmarshal(req.OnTheRoadTZS, &n); err != nil || n.Decimal().LessThan(decimal.NewFromInt(minTargetTZS)) ||
-		n.Decimal().GreaterThan(decimal.NewFromInt(maxTargetTZS)) {
-		return nil, nil, problem.Field("target.onTheRoadTZS", "amount", minTargetTZS, maxTargetTZS).WithCause(err)
-	}
-	return &vehicle.Target{OnTheRoadTZS: n}, jsonobject.Unknown("target.", value, req), nil
-}
-
-// errDestination rejects every destination but Dar es Salaam.
-var errDestination = problem.BadRequest("destination_unsupported").Of("destination")
-
-// destinations are the accepted names of the only supported destination: their
-// letters.
-var destinations = []string{
-	"dar", "daressalaam", "portofdaressalaam", "daressalaamtanzania",
-	"tanzania", "tanzaniamainland", "mainlandtanzania", "mainland", "tz",
-}
-
-// parseDestination refuses every destination but Dar es Salaam: taxes and charges
-// are others elsewhere.
-func parseDestination(name string, value json.RawMessage) error {
-	if jsonobject.IsAbsent(value) {
-		return nil
-	}
-	var text string
-	if err := json.Unmarshal(value, &text); err != nil {
-		return problem.Field(name, "text").WithCause(err)
-	}
-	letters := strings.Map(func(r rune) rune {
-		if !unicode.IsLetter(r) {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, text)
-	if !slices.Contains(destinations, letters) {
-		return errDestination
-	}
-	return nil
-}
-
-// parseLanding parses the days on which the car lands; nil when the caller names
-// none.
-func parseLanding(value json.RawMessage, now time.Time) (days *vehicle.LandingDays, ignored []string, err error) {
-	if jsonobject.IsAbsent(value) {
-		return nil, nil, nil
-	}
-	days = &vehicle.LandingDays{}
-	var day string
-	switch {
-	case json.Unmarshal(value, &day) == nil:
-		days.From = day
-	case json.Unmarshal(value, days) != nil:
-		return nil, nil, problem.Field("landing", "landing")
-	default:
-		ignored = jsonobject.Unknown("landing.", value, days)
-	}
-	if days.To == "" {
-		days.To = days.From
-	}
-	from, errFrom := time.ParseInLocation(time.DateOnly, days.From, duty.EAT)
-	to, errTo := time.ParseInLocation(time.DateOnly, days.To, duty.EAT)
-	if errFrom != nil || errTo != nil || to.Before(from) {
-		return nil, nil, problem.Field("landing", "landing")
-	}
-	// A day more, for callers and for jobs for which it is still yesterday.
-	today := now.In(duty.EAT)
-	first, last := today.AddDate(0, 0, -1).Format(time.DateOnly), today.AddDate(0, 0, maxLandingDays).Format(time.DateOnly)
-	if days.From < first || days.To > last {
-		return nil, nil, problem.Field("landing", "landing_days", maxLandingDays)
-	}
-	return days, ignored, nil
-}
-
-// parseCosts parses the figures of the caller; nil when there are none. The exchange
-// rate among them is zero when there is none.
-func parseCosts(value json.RawMessage) (costs *vehicle.Costs, rate decimal.Decimal, ignored []string, err error) {
-	if jsonobject.IsAbsent(value) {
-		return nil, rate, nil, nil
-	}
-	var req costsRequest
-	if err := json.Unmarshal(value, &req); err != nil || value[0] != '{' {
-		return nil, rate, nil, problem.Field("costs", "object").WithCause(err)
-	}
-	if err := parseDestination("costs.destination", req.Destination); err != nil {
-		return nil, rate, nil, err
-	}
-	if rate, err = parseRate(req.ExchangeRate); err != nil {
-		return nil, rate, nil, problem.Field("costs.exchangeRate", "rate", minRate, maxRate)
-	}
-	costs = &vehicle.Costs{}
-	for _, parse := range []func(*vehicle.Costs) error{req.amounts, req.daysInPort, req.switches} {
-		if err := parse(costs); err != nil {
-			return nil, rate, nil, err
-		}
-	}
-	if *costs == (vehicle.Costs{}) {
-		costs = nil
-	}
-	return costs, rate, jsonobject.Unknown("costs.", value, req), nil
-}
-
-func (req *costsRequest) amounts(costs *vehicle.Costs) error {
-	for _, field := range []struct {
-		name  string
-		value json.RawMessage
-		max   int64
-		into  **money.Number
-	}{
-		{"freightUSD", req.FreightUSD, MaxPriceUSD, &costs.FreightUSD},
-		{"insuranceUSD", req.InsuranceUSD, MaxPriceUSD, &costs.InsuranceUSD},
-		{"inspectionUSD", req.InspectionUSD, MaxPriceUSD, &costs.InspectionUSD},
-		{"bankUSD", req.BankUSD, MaxPriceUSD, &costs.BankUSD},
-		{"agentTZS", req.AgentTZS, maxCostTZS, &costs.AgentTZS},
-		{"portTZS", req.PortTZS, maxCostTZS, &costs.PortTZS},
-		{"inlandTZS", req.InlandTZS, maxCostTZS, &costs.InlandTZS},
-		{"otherTZS", req.OtherTZS, maxCostTZS, &costs.OtherTZS},
-		{"shippingM3", req.ShippingM3, MaxM3, &costs.ShippingM3},
-	} {
-		if jsonobject.IsAbsent(field.value) {
-			continue
-		}
-		var n money.Number
-		err := json.Unmarshal(field.value, &n)
-		if err != nil || n.Decimal().IsNegative() || n.Decimal().GreaterThan(decimal.NewFromInt(field.max)) {
-			return problem.Field("costs."+field.name, "amount", 0, int(field.max))
-		}
-		*field.into = &n
-	}
-	if costs.ShippingM3 != nil && costs.ShippingM3.Decimal().IsZero() {
-		return problem.Field("costs.shippingM3", "positive", MaxM3)
-	}
-	return nil
-}
-
-func (req *costsRequest) daysInPort(costs *vehicle.Costs) error {
-	if jsonobject.IsAbsent(req.DaysInPort) {
-		return nil
-	}
-	var days int
-	if err := json.Unmarshal(req.DaysInPort, &days); err != nil || days < 0 || days > maxDaysInPort {
-		return problem.Field("costs.daysInPort", "range", 0, maxDaysInPort)
-	}
-	costs.DaysInPort = &days
-	return nil
-}
-
-func (req *costsRequest) switches(costs *vehicle.Costs) error {
-	for _, field := range []struct {
-		name  string
-		value json.RawMessage
-		into  **bool
-	}{
-		{"inspection", req.Inspection, &costs.Inspection},
-		{"insurance", req.Insurance, &costs.Insurance},
-		{"clearing", req.Clearing, &costs.Clearing},
-		{"plates", req.Plates, &costs.Plates},
-		{"comprehensive", req.Comprehensive, &costs.Comprehensive},
-	} {
-		if jsonobject.IsAbsent(field.value) {
-			continue
-		}
-		var on bool
-		if err := json.Unmarshal(field.value, &on); err != nil {
-			return problem.Field("costs."+field.name, "switch")
-		}
-		*field.into = &on
-	}
-	return nil
+	return r.Ignore(ignored...)
 }
 
 // Identity returns what makes a request with terms different from others, for an
@@ -330,42 +67,98 @@ func Query(terms vehicle.Terms) (query url.Values) {
 	return query
 }
 
-// maxCostsQuery is the maximum length of costs in a query, in bytes.
-const maxCostsQuery = 4096
+// View is how a caller reads the result of a job: on which terms, in which language, and
+// whether with the source of each value. Callers of one job share its work, and each has
+// a view of its own in the query of the job's URL.
+type View struct {
+	Terms   vehicle.Terms
+	Lang    string
+	Explain bool
+}
 
-// ParseQuery parses the terms in the query of a URL: rate, landing (one day, or
-// two with .. between), costs (JSON), target (shillings on the road), byMonth and destination.
-func ParseQuery(query url.Values, now time.Time) (terms vehicle.Terms, ignored []string, err error) {
-	req := Request{Rate: json.RawMessage(query.Get("rate"))}
-	if text := query.Get("landing"); text != "" {
-		from, to, _ := strings.Cut(text, "..")
-		if req.Landing, err = plainjson.Encode(vehicle.LandingDays{From: from, To: to}); err != nil {
-			return terms, nil, err
-		}
+// Query returns the view as the query of a URL, "" for the usual one.
+func (v View) Query() string {
+	query := Query(v.Terms)
+	if v.Explain {
+		query.Set("explain", "true")
 	}
-	if text := query.Get("costs"); text != "" {
-		if len(text) > maxCostsQuery || !json.Valid([]byte(text)) {
-			return terms, nil, problem.Field("costs", "object")
-		}
-		req.Costs = bytes.TrimSpace([]byte(text))
+	if v.Lang == message.Swahili {
+		query.Set("lang", v.Lang)
 	}
-	if text := query.Get("target"); text != "" {
-		if _, err := money.ParseDecimal(text); err != nil {
-			return terms, nil, problem.Field("target", "amount", minTargetTZS, maxTargetTZS).WithCause(err)
-		}
-		req.Target = json.RawMessage(`{"onTheRoadTZS":` + text + `}`)
+	return query.Encode()
+}
+
+// At returns the URL at which a path is read in this view.
+func (v View) At(path string) string {
+	if query := v.Query(); query != "" {
+		return path + "?" + query
 	}
-	byMonth, err := request.Flag(query, "byMonth")
-	if err != nil {
-		return terms, nil, err
+	return path
+}
+
+// ParseView parses the query of a URL, but for its language. Ignored are the names in it
+// that do not exist.
+func ParseView(query url.Values, now time.Time) (v View, ignored []string, err error) {
+	if v.Explain, err = request.Flag(query, "explain"); err != nil {
+		return v, nil, err
 	}
-	if byMonth {
-		req.ByMonth = json.RawMessage("true")
+	v.Terms, ignored, err = ParseQuery(query, now)
+	return v, ignored, err
+}
+
+// Priced returns an estimate with its cost on the terms of a request, and for a car
+// that is bought today: a cached estimate may be of another day. Messages name the
+// source of the car, and warnings come with it.
+func Priced(
+	costs *cost.Tables, estimate []byte, terms vehicle.Terms, source vehicle.Source, warned []vehicle.Warning,
+) ([]byte, error) {
+	now := time.Now()
+	if terms.IsZero() && warned == nil && isOfDay(estimate, now) {
+		return estimate, nil
 	}
-	if text := query.Get("destination"); text != "" {
-		if req.Destination, err = plainjson.Encode(text); err != nil {
-			return terms, nil, err
-		}
+	var e vehicle.Estimate
+	if err := json.Unmarshal(estimate, &e); err != nil {
+		return nil, fmt.Errorf("terms: cached estimate: %w", err)
 	}
-	return req.Parse(now)
+	e.Car.Source = source
+	e = costs.Apply(e, terms, now)
+	warnings := jsonobject.Field{Name: "warnings"}
+	if e.Warnings = message.Limit(append(e.Warnings, warned...)); len(e.Warnings) > 0 {
+		warnings.Value = e.Warnings
+	}
+	highest := jsonobject.Field{Name: "maxPriceUSD"}
+	if e.MaxPrice != nil {
+		highest.Value = e.MaxPrice
+	}
+	return jsonobject.Replace(estimate,
+		jsonobject.Field{Name: "summary", Value: e.Summary},
+		jsonobject.Field{Name: "driveAway", Value: e.DriveAway}, warnings, highest)
+}
+
+// WithWarnings returns a result with more warnings.
+func WithWarnings(result []byte, more []vehicle.Warning) ([]byte, error) {
+	if len(more) == 0 {
+		return result, nil
+	}
+	var warned struct {
+		Warnings []json.RawMessage `json:"warnings"`
+	}
+	if err := json.Unmarshal(result, &warned); err != nil {
+		return nil, fmt.Errorf("terms: result: %w", err)
+	}
+	all := make([]any, 0, len(warned.Warnings)+len(more))
+	for _, w := range warned.Warnings {
+		all = append(all, w)
+	}
+	for _, w := range more {
+		all = append(all, w)
+	}
+	return jsonobject.Replace(result, jsonobject.Field{Name: "warnings", Value: all})
+}
+
+// isOfDay reports whether the cost of an estimate, with its summary, was computed on
+// a day. Text of a listing cannot look like it, because its quotation marks are escaped.
+func isOfDay(estimate []byte, now time.Time) bool {
+	return bytes.Contains(estimate, []byte(`"summary":{"onTheRoad"`)) &&
+		bytes.Contains(estimate, []byte(`"asOf":"`+now.In(duty.EAT).Format(time.DateOnly)+`"}`))
 }

@@ -274,7 +274,7 @@ func TestAnEstimateIsPricedOnTheTermsOfTheRequest(t *testing.T) {
 	kept, costs := estimateOfToday(t), cost.Embedded()
 	priced := func(terms vehicle.Terms, ignored ...string) (e vehicle.Estimate, data []byte) {
 		t.Helper()
-		data, err := Priced(costs, kept, terms, vehicle.FromListing, ignored)
+		data, err := Priced(costs, kept, terms, vehicle.FromListing, (&request.Request{Ignored: ignored}).Warnings())
 		if err == nil {
 			err = json.Unmarshal(data, &e)
 		}
@@ -323,7 +323,7 @@ func TestAnEstimateOfYesterdayIsPricedAgain(t *testing.T) {
 
 func TestWarningsAreAddedToAResult(t *testing.T) {
 	t.Parallel()
-	more := request.WarnIgnored([]string{"colour"})
+	more := (&request.Request{Ignored: []string{"colour"}}).Warnings()
 	for result, want := range map[string]string{
 		`{"a":1}`: `{"a":1,"warnings":[{"code":"field_ignored"`,
 		`{"warnings":[{"code":"other"}],"cached":true}`: `{"warnings":[{"code":"other"},{"code":"field_ignored"`,

@@ -356,11 +356,7 @@ func (s *Resource) requestYears(
 	w http.ResponseWriter, r *request.Request, quotes []vehicle.QuoteInput, found *vehicle.ModelYears,
 ) error {
 	for _, quote := range quotes[:min(len(quotes), max(maxYearJobs-found.Pending, 0))] {
-		job, err := s.options.Work.Submit(w, r, jobs.Bulk, await.Wanted{Kind: tasks.KindQuote, Input: quote})
-		if err == nil {
-			err = s.options.Limits.Track(r, job)
-		}
-		if err != nil {
+		if _, err := s.options.Work.Submit(w, r, jobs.Bulk, await.Wanted{Kind: tasks.KindQuote, Input: quote}); err != nil {
 			return unlessPending(err, found.Pending)
 		}
 		found.Pending++

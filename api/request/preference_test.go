@@ -1,4 +1,4 @@
-package await
+package request
 
 import (
 	"net/http"
@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestPreferenceOf(t *testing.T) {
+func TestPreference(t *testing.T) {
 	const waitMax = time.Minute
 	for _, c := range []struct {
 		name    string
@@ -32,9 +32,9 @@ func TestPreferenceOf(t *testing.T) {
 		{"others", []string{"handling=lenient, return=minimal"}, false, waitMax, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := PreferenceOf(http.Header{"Prefer": c.headers}, waitMax)
-			if p.accepts() != c.accepts || p.waitTimeout() != c.timeout || p.applied(true) != c.applied {
-				t.Errorf("accepts %v, timeout %v, applied %q", p.accepts(), p.waitTimeout(), p.applied(true))
+			p := parsePreference(http.Header{"Prefer": c.headers}, waitMax)
+			if p.Accepts() != c.accepts || p.Timeout() != c.timeout || p.Applied(true) != c.applied {
+				t.Errorf("accepts %v, timeout %v, applied %q", p.Accepts(), p.Timeout(), p.Applied(true))
 			}
 		})
 	}
