@@ -71,7 +71,7 @@ func New(o Options) (*Console, error) {
 	}
 	c := &Console{
 		options: o, pages: map[string]*template.Template{}, actions: maps.Clone(actions),
-		session: session{redis: o.Redis, user: o.User, password: o.Password, now: time.Now},
+		session: session{redis: o.Redis, user: o.User, password: o.Password},
 	}
 	c.actions[retryAllName] = c.retryAll()
 	var err error

@@ -5,16 +5,15 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
 	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/gorilla/securecookie"
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/api/problem"
@@ -30,12 +29,11 @@ const (
 	keySecret = "console:secret" // signs logins
 )
 
-// session signs and checks logins. A login is when it ends, a random text and their
+// session signs and checks logins. A login is when it began, a random text and their
 // signature; nothing of it is stored.
 type session struct {
 	redis          redis.UniversalClient
 	user, password string
-	now            func() time.Time
 }
 
 // secret returns the key of the signatures: a random text that all processes share, mixed
@@ -50,20 +48,26 @@ func (s *session) secret(ctx context.Context) ([]byte, error) {
 	return mac.Sum(nil), nil
 }
 
-func signature(secret []byte, text string) string {
-	mac := hmac.New(sha256.New, secret)
-	_, _ = mac.Write([]byte(text))
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+// signer returns what signs logins and checks their signatures and their age.
+func (s *session) signer(ctx context.Context) (*securecookie.SecureCookie, error) {
+	secret, err := s.secret(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return signerWith(secret), nil
+}
+
+func signerWith(secret []byte) *securecookie.SecureCookie {
+	return securecookie.New(secret, nil).MaxAge(int(cookieAge.Seconds()))
 }
 
 // issue returns the value of the cookie of a new login.
 func (s *session) issue(ctx context.Context) (string, error) {
-	secret, err := s.secret(ctx)
+	signer, err := s.signer(ctx)
 	if err != nil {
 		return "", err
 	}
-	text := strconv.FormatInt(s.now().Add(cookieAge).Unix(), 10) + "." + rand.Text()
-	return text + "." + signature(secret, text), nil
+	return signer.Encode(CookieName, rand.Text())
 }
 
 // setCookies gives the browser the cookie of a login at each address where it counts.
@@ -108,21 +112,12 @@ func (s *session) isValid(r *http.Request) (bool, error) {
 	if err != nil {
 		return false, nil //nolint:nilerr // there is none
 	}
-	at := strings.LastIndexByte(sent.Value, '.')
-	if at < 0 {
-		return false, nil
-	}
-	text, given := sent.Value[:at], sent.Value[at+1:]
-	ends, _, _ := strings.Cut(text, ".")
-	unix, err := strconv.ParseInt(ends, 10, 64)
-	if err != nil || s.now().Unix() >= unix {
-		return false, nil //nolint:nilerr // it is none of ours
-	}
-	secret, err := s.secret(r.Context())
+	signer, err := s.signer(r.Context())
 	if err != nil {
 		return false, err
 	}
-	return hmac.Equal([]byte(given), []byte(signature(secret, text))), nil
+	var login string
+	return signer.Decode(CookieName, sent.Value, &login) == nil, nil
 }
 
 type userKey struct{}

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
+
+	"github.com/coreos/go-systemd/v22/daemon"
 
 	"ushuru/pkg/app"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/redisx"
-	"ushuru/pkg/sdnotify"
 	"ushuru/pkg/seal"
 	"ushuru/pkg/sheet/scan"
 	"ushuru/tasks"
@@ -215,16 +217,35 @@ func (r *run) runService(service *app.App) error {
 	if err := service.Start(r.ctx); err != nil {
 		return err
 	}
-	r.notifySystemd(sdnotify.Ready)
-	go sdnotify.Watch(watched)
+	r.notifySystemd(daemon.SdNotifyReady)
+	go r.feedWatchdog(watched)
 	err := service.Wait(r.ctx)
-	r.notifySystemd(sdnotify.Stopping)
+	r.notifySystemd(daemon.SdNotifyStopping)
 	return err
 }
 
 // notifySystemd sends systemd the state of the process. Nothing depends on its being heard.
 func (r *run) notifySystemd(state string) {
-	if err := sdnotify.Send(context.WithoutCancel(r.ctx), state); err != nil {
+	if _, err := daemon.SdNotify(false, state); err != nil {
 		r.log.Warn("systemd was not notified", "state", state, "error", err)
+	}
+}
+
+// feedWatchdog tells systemd that the process is alive, twice in the time that it gives, until
+// ctx ends. It returns at once when systemd does not watch this process.
+func (r *run) feedWatchdog(ctx context.Context) {
+	interval, err := daemon.SdWatchdogEnabled(false)
+	if err != nil || interval <= 0 {
+		return
+	}
+	ticker := time.NewTicker(interval / 2) //nolint:mnd // a half
+	defer ticker.Stop()
+	for {
+		_, _ = daemon.SdNotify(false, daemon.SdNotifyWatchdog) // systemd notices when it hears nothing
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
 	}
 }
