@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -191,14 +190,7 @@ func newTask(job *jobs.Job, step string, attempt int) (*asynq.Task, error) {
 		asynq.TaskID(taskID(job.ID, step, attempt)),
 		asynq.Queue(queueOf(policy, job.Class)),
 		asynq.MaxRetry(noRetryLimit), // the job's record counts the retries, so that asynq never archives a task
-		asynq.Timeout(TaskTimeout(taskType))), nil
-}
-
-// TaskTimeout returns how long a task of a type may take, with the steps that follow
-// in the same task.
-func TaskTimeout(taskType string) time.Duration {
-	kind, step, _ := strings.Cut(taskType, ":")
-	return taskTimeout(kind, step) + timeoutMargin
+		asynq.Timeout(taskTimeout(job.Kind, step)+timeoutMargin)), nil
 }
 
 // taskTimeout is how long the task of a step may take: a handler goes on with the

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"ushuru/pkg/jobs"
@@ -30,9 +29,14 @@ type Run struct {
 	CanRun        func(taskType string) bool // reports whether the run can go on with a step; nil: with none
 }
 
-// goesOnWith returns the step that a run can go on with; "" for none.
-func (r Run) goesOnWith(kind string, next Next) string {
-	if r.CanRun == nil || len(next.Steps) != 1 || !r.CanRun(kind+":"+next.Steps[0]) {
+// goesOnWith returns the step of the same queue that a run can go on with after another;
+// "" for none.
+func (r Run) goesOnWith(kind, step string, next Next) string {
+	if r.CanRun == nil || len(next.Steps) != 1 {
+		return ""
+	}
+	taskType := kind + ":" + next.Steps[0]
+	if policies[taskType].Queue != policies[kind+":"+step].Queue || !r.CanRun(taskType) {
 		return ""
 	}
 	return next.Steps[0]
@@ -74,7 +78,7 @@ func (e *Engine) Complete(
 		}
 		return nil, e.Advance(ctx, job.ID)
 	}
-	continued := by.goesOnWith(job.Kind, next)
+	continued := by.goesOnWith(job.Kind, step, next)
 	stored, err := e.store(ctx, job.ID, step, output, next.Steps, continued, by)
 	if err != nil {
 		return nil, err
@@ -282,25 +286,4 @@ func (e *Engine) Unsubscribe(ctx context.Context, id, subscriber string) error {
 		e.onEnd(job)
 	}
 	return e.advanceFrom(ctx, job)
-}
-
-// IsNext reports whether the outputs are there that a claimed step needs. They are not
-// when Redis has gone back in time while a run did several steps: it stored the output
-// of a later step in a record that has lost those before.
-func IsNext(job *jobs.Job, step string) bool {
-	next, err := advance(job)
-	return err != nil || next.Result != nil || next.Failed != nil || slices.Contains(next.Steps, step)
-}
-
-// Postpone releases a claimed step whose turn has not come, see IsNext, and advances the
-// job: the outputs that are missing are made first. The sweeper looks soon for the run
-// that has lost them.
-func (e *Engine) Postpone(ctx context.Context, job *jobs.Job, step, claim string) error {
-	if err := e.jobs.Release(ctx, job.ID, step, claim, false); err != nil {
-		return err
-	}
-	if err := e.Advance(ctx, job.ID); err != nil {
-		return err
-	}
-	return e.jobs.ScheduleCheck(ctx, job.ID, job.Class, recheckRunning)
 }

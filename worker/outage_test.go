@@ -82,7 +82,7 @@ func TestOutputOfALongOutageIsStored(t *testing.T) {
 func TestWriteThatRedisRefusesIsNotRetriedForLong(t *testing.T) {
 	t.Parallel()
 	begun := time.Now()
-	_, err := persist(t.Context(), 50*time.Millisecond, time.Hour, func(context.Context) error {
+	err := persist(t.Context(), 50*time.Millisecond, time.Hour, func(context.Context) error {
 		return errors.New("WRONGTYPE")
 	})
 	if err == nil || time.Since(begun) > 10*time.Second {

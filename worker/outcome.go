@@ -1,9 +1,11 @@
 package worker
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"net/url"
 	"slices"
 	"time"
 
@@ -13,17 +15,37 @@ import (
 	"ushuru/tasks"
 )
 
-// countRun counts one run of a step that did not complete.
-func (s *stepHandler) countRun(run stepRun, outcome metrics.Outcome, err error, took time.Duration) {
-	countStep(s.metrics, run.job, run.step, outcome, codeOf(err, outcome), took)
+// outcome is how a run of a step ended.
+type outcome struct {
+	state  metrics.Outcome
+	output json.RawMessage    // of a step that completed
+	early  []tasks.StepOutput // those of the steps that followed at once
+	err    error              // of a step that did not complete
+	delay  time.Duration      // until it is retried
+	// How long the step took, and how long with those that followed.
+	took, all time.Duration
 }
 
-// countCompleted counts a step that has an output, and those that were made early after
-// it.
-func (s *stepHandler) countCompleted(run stepRun, early []tasks.StepOutput, took, earlyTook time.Duration) {
-	s.countRun(run, metrics.Completed, nil, took)
-	for _, output := range early {
-		countStep(s.metrics, run.job, output.Step, metrics.Completed, "", earlyTook)
+// report counts and logs a run of a step.
+func (s *stepHandler) report(ctx context.Context, run *stepRun, o outcome) {
+	countStep(s.metrics, run.job, run.step, o.state, codeOf(o.err, o.state), o.took)
+	for _, made := range o.early {
+		countStep(s.metrics, run.job, made.Step, metrics.Completed, "", o.all-o.took)
+	}
+	step := run.job.Steps[run.step]
+	log := s.log.With("duration", o.all, "attempt", step.Attempt)
+	switch o.state {
+	case metrics.Completed:
+		log.InfoContext(ctx, "step completed", "early_steps", len(o.early))
+	case metrics.Cancelled:
+		log.InfoContext(ctx, "step cancelled: job has ended")
+	case metrics.Failed:
+		code := tasks.JobError(o.err).Code
+		log.Log(ctx, levelOf(o.err), "step failed", "code", code, "retries", step.Retries, "error", o.err)
+	case metrics.Retried:
+		log.WarnContext(ctx, "step will be retried", "retries", step.Retries, "error", o.err)
+	case metrics.Postponed:
+		log.DebugContext(ctx, "step will be retried", "retries", step.Retries, "error", o.err)
 	}
 }
 
@@ -76,7 +98,11 @@ func pageHostOf(job *jobs.Job) string {
 	if json.Unmarshal(job.Input, &input) != nil || input.Page != "" || input.Upload != "" {
 		return ""
 	}
-	return siteOf(input.URL)
+	parsed, err := url.Parse(input.URL)
+	if err != nil {
+		return ""
+	}
+	return parsed.Hostname()
 }
 
 // ours are the codes of permanent failures that the operator can do something about: the

@@ -85,7 +85,7 @@ func (s *scraper) scrape(ctx context.Context, job *jobs.Job) (any, error) {
 	key := cache.ExplanationKey(input.PageKey())
 	expires := cache.EstimateExpiry(now, tra.QuarterEnd(now))
 	// The page is not fetched again because Redis does not take what was read.
-	_, err = persist(ctx, 0, outageTimeout, func(ctx context.Context) error {
+	err = persist(ctx, 0, outageTimeout, func(ctx context.Context) error {
 		return s.cache.For(job.Owner).PutRaw(ctx, key, got.Explanation, expires)
 	})
 	if err != nil {

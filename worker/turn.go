@@ -36,15 +36,18 @@ var errNoTurn = errors.New("worker: other tasks of the same key have all the pla
 // beginTurn takes the place of a task that was delivered, while the caller claims its
 // step. One that is delivered for the first time has a place already; one that is
 // retried may have to wait again.
-func (s *stepHandler) beginTurn(ctx context.Context, task *asynq.Task, payload tasks.TaskPayload) *turn {
+func (s *stepHandler) beginTurn(ctx context.Context, owner string) *turn {
 	queue, named := asynq.GetQueueName(ctx)
-	if payload.Key == "" || !named || tasks.IsBulkQueue(queue) {
+	if owner == "" || !named || tasks.IsBulkQueue(queue) {
 		return &turn{ready: true}
 	}
 	id, _ := asynq.GetTaskID(ctx)
-	t := &turn{s: s, ctx: ctx, queue: queue, id: id, owner: payload.Key}
-	lease := tasks.TaskTimeout(task.Type()) + turnMargin
-	t.begun.Go(func() { t.ready, t.err = s.engine.BeginTurn(ctx, queue, t.owner, id, lease) })
+	t := &turn{s: s, ctx: ctx, queue: queue, id: id, owner: owner}
+	lease := time.Duration(0) // a task has a deadline
+	if deadline, ok := ctx.Deadline(); ok {
+		lease = time.Until(deadline) + turnMargin
+	}
+	t.begun.Go(func() { t.ready, t.err = s.engine.BeginTurn(ctx, queue, owner, id, lease) })
 	return t
 }
 

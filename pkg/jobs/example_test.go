@@ -49,7 +49,7 @@ func ExampleStore_Claim() {
 	_, _ = store.Open(ctx, job.ID, "scrape")
 	result, _, _ := store.Claim(ctx, job.ID, "scrape", 1, "worker1", "claim1")
 	fmt.Println(result)
-	_ = store.Release(ctx, job.ID, "scrape", "claim1", true)
+	_ = store.Release(ctx, job.ID, "claim1", true)
 	_, job, _ = store.Claim(ctx, job.ID, "scrape", 1, "worker1", "claim2")
 	fmt.Println("retries:", job.Steps["scrape"].Retries)
 	_, _ = store.Complete(ctx, job.ID, "scrape", json.RawMessage(`{}`))

@@ -111,15 +111,18 @@ redis.call('HDEL', KEYS[1], s .. 'idle')
 return {'run', redis.call('HGETALL', KEYS[1])}
 `)
 
-// scriptRelease gives a claimed step back, to be retried. ARGV: step, claim, 1
-// when that counts as a retry. Returns 1 when the claim was still valid.
+// scriptRelease gives the steps back that a run has claimed, to be retried. ARGV: claim, 1
+// when that counts as a retry.
 var scriptRelease = redis.NewScript(luaNow + `
-local s = 's:' .. ARGV[1] .. ':'
-if redis.call('HGET', KEYS[1], s .. 'claim') ~= ARGV[2] then return 0 end
-if redis.call('HGET', KEYS[1], s .. 'state') ~= 'claimed' or ended() then return 0 end
-redis.call('HDEL', KEYS[1], s .. 'worker', s .. 'claim')
-redis.call('HSET', KEYS[1], s .. 'state', 'ready', s .. 'since', now)
-if ARGV[3] == '1' then redis.call('HINCRBY', KEYS[1], s .. 'retries', 1) end
+if ended() then return 0 end
+for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
+  local s = string.match(field, '^(s:.+:)claim$')
+  if s and redis.call('HGET', KEYS[1], field) == ARGV[1] and redis.call('HGET', KEYS[1], s .. 'state') == 'claimed' then
+    redis.call('HDEL', KEYS[1], s .. 'worker', field)
+    redis.call('HSET', KEYS[1], s .. 'state', 'ready', s .. 'since', now)
+    if ARGV[2] == '1' then redis.call('HINCRBY', KEYS[1], s .. 'retries', 1) end
+  end
+end
 return 1
 `)
 

@@ -55,11 +55,11 @@ func (s *Store) Claim(ctx context.Context, id, step string, attempt int, worker,
 	return Claimed, job, err
 }
 
-// Release gives a claimed step back, so that it is retried later. With
+// Release gives back what a run has claimed, so that it is retried later. With
 // countsAsRetry the step's count of retries rises by one. A claim that is no
 // longer valid changes nothing.
-func (s *Store) Release(ctx context.Context, id, step, claim string, countsAsRetry bool) error {
-	return scriptRelease.Run(ctx, s.redis, []string{keyJob(id)}, step, claim, countsAsRetry).Err()
+func (s *Store) Release(ctx context.Context, id, claim string, countsAsRetry bool) error {
+	return scriptRelease.Run(ctx, s.redis, []string{keyJob(id)}, claim, countsAsRetry).Err()
 }
 
 // Requeue raises the attempt of a step whose worker or task is lost and returns

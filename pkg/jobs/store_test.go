@@ -267,7 +267,7 @@ func onlyHolderFails(t *testing.T, store *jobs.Store) {
 	}); ended != nil || err != nil {
 		t.Fatalf("failed on the word of a run that lost the step: %v %v", ended, err)
 	}
-	must(t)(store.Release(t.Context(), job.ID, "scrape", "claim1", true)) // not its to release either
+	must(t)(store.Release(t.Context(), job.ID, "claim1", true)) // not its to release either
 	job, err := store.Get(t.Context(), job.ID)
 	must(t)(err)
 	if job.Steps["scrape"].Claim != "claim2" {
@@ -445,7 +445,7 @@ func unclaimed(t *testing.T, store *jobs.Store) {
 	if d := look(); d != 0 {
 		t.Fatalf("a claimed step is idle for %v", d)
 	}
-	must(t)(store.Release(t.Context(), job.ID, "scrape", "claim1", true))
+	must(t)(store.Release(t.Context(), job.ID, "claim1", true))
 	if d := look(); d != 0 {
 		t.Fatalf("idle for %v since before it was claimed", d)
 	}
@@ -456,7 +456,7 @@ func retriesAreCounted(t *testing.T, store *jobs.Store) {
 	for _, counts := range []bool{true, false, true} { // a failure, a snooze, a failure
 		claim(t, store, job.ID, 1, "claim1", jobs.Claimed)
 		for range 2 { // the reply of the first was lost
-			must(t)(store.Release(t.Context(), job.ID, "scrape", "claim1", counts))
+			must(t)(store.Release(t.Context(), job.ID, "claim1", counts))
 		}
 	}
 	job, err := store.Get(t.Context(), job.ID)

@@ -60,22 +60,20 @@ const sweptAgain = 10 * time.Second
 
 // runEarly runs the step that may follow at once. It returns nil when there is
 // none, or when the step fails for whatever reason: then its own task decides.
-func (s *stepHandler) runEarly(
-	ctx context.Context, taskType, step string, job *jobs.Job, output json.RawMessage,
-) []tasks.StepOutput {
-	early, ok := s.early[taskType]
+func (s *stepHandler) runEarly(ctx context.Context, run *stepRun, output json.RawMessage) []tasks.StepOutput {
+	early, ok := s.early[run.taskType]
 	if !ok {
 		return nil
 	}
-	after := *job
-	after.Outputs = maps.Clone(job.Outputs)
-	after.Outputs[step] = output
-	ctx, span := trace.Start(ctx, trace.Internal, early.taskType, "ushuru.job", job.ID, "ushuru.step", early.step)
+	after := *run.job
+	after.Outputs = maps.Clone(run.job.Outputs)
+	after.Outputs[run.step] = output
+	ctx, span := trace.Start(ctx, trace.Internal, early.taskType, "ushuru.job", after.ID, "ushuru.step", early.step)
 	result, err := s.runStep(ctx, early.taskType, early.run, &after)
 	span.End(nil) // that it needs the authority is no failure
 	if err != nil {
 		if !errors.Is(err, tra.ErrNotKnown) {
-			s.log.Debug("early step left to its task", "job", job.ID, "step", early.step, "error", err)
+			s.log.DebugContext(ctx, "early step left to its task", "step", early.step, "error", err)
 		}
 		return nil
 	}
