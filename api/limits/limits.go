@@ -142,6 +142,13 @@ func (l *Limits) Take(w http.ResponseWriter, r *request.Request, wanted Demand) 
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
 	own, key := l.of(r), r.Key.ID
+	running := 0
+	if wanted.Rows > 0 {
+		var err error
+		if running, err = l.checkRows(ctx, r, wanted.Rows); err != nil {
+			return err
+		}
+	}
 	if wanted.Job && own.Jobs > 0 {
 		free, err := l.options.Limiter.HasCapacity(ctx, key, own.Jobs, l.options.Jobs.ListEnded)
 		switch {
@@ -149,13 +156,6 @@ func (l *Limits) Take(w http.ResponseWriter, r *request.Request, wanted Demand) 
 			return respond.ErrUnavailable.WithCause(err)
 		case !free:
 			return errTooManyJobs
-		}
-	}
-	running := 0
-	if wanted.Rows > 0 {
-		var err error
-		if running, err = l.checkRows(ctx, key, wanted.Rows, own.BatchItems); err != nil {
-			return err
 		}
 	}
 	if len(wanted.Keep) == 0 && wanted.Rows == 0 {
@@ -166,7 +166,7 @@ func (l *Limits) Take(w http.ResponseWriter, r *request.Request, wanted Demand) 
 	if err != nil {
 		return respond.ErrUnavailable.WithCause(err)
 	}
-	setBytes(w.Header(), account.Used, own.Bytes)
+	w.Header().Set("Key-Bytes", account.Header())
 	if ok {
 		return nil
 	}
@@ -180,9 +180,10 @@ func (l *Limits) Take(w http.ResponseWriter, r *request.Request, wanted Demand) 
 	return errTooManyBytes.After(max(respond.WholeSeconds(time.Until(account.Free)), time.Minute))
 }
 
-// checkRows returns how many rows of a key run, unless more would exceed a limit.
-func (l *Limits) checkRows(ctx context.Context, key string, more, limit int) (running int, err error) {
-	running, err = l.options.Batches.CountActiveRows(ctx, key)
+// checkRows returns how many rows of a key run, unless more would exceed its limit.
+func (l *Limits) checkRows(ctx context.Context, r *request.Request, more int) (running int, err error) {
+	limit := l.of(r).BatchItems
+	running, err = l.options.Batches.CountActiveRows(ctx, r.Key.ID)
 	switch {
 	case err != nil:
 		return 0, respond.ErrUnavailable.WithCause(err)
@@ -192,15 +193,6 @@ func (l *Limits) checkRows(ctx context.Context, key string, more, limit int) (ru
 		return 0, errTooManyBatchItems
 	}
 	return running, nil
-}
-
-// setBytes says how many bytes of a key are stored, of how many.
-func setBytes(h http.Header, used, limit int64) {
-	value := fmt.Sprintf("used=%d", used)
-	if limit > 0 {
-		value += fmt.Sprintf(", limit=%d", limit)
-	}
-	h.Set("Key-Bytes", value)
 }
 
 // WithAITokens is the middleware of endpoints that need the AI. It sets the header

@@ -84,20 +84,3 @@ func placeholders(text string) []string {
 	slices.Sort(found)
 	return slices.Compact(found)
 }
-
-// fill returns a text with values at its placeholders.
-func fill(text string, placeholders [][]int, lang string, values Values) string {
-	var filled strings.Builder
-	from := 0
-	for _, at := range placeholders {
-		name, form, _ := strings.Cut(text[at[0]+1:at[1]-1], ":")
-		filled.WriteString(text[from:at[0]])
-		filled.WriteString(inForm(form, values[name], lang))
-		from = at[1]
-	}
-	if from == 0 {
-		return text
-	}
-	filled.WriteString(text[from:])
-	return filled.String()
-}

@@ -51,6 +51,14 @@ type Account struct {
 	Free time.Time
 }
 
+// Header returns the account as a header has it.
+func (a Account) Header() string {
+	if a.Limit > 0 {
+		return fmt.Sprintf("used=%d, limit=%d", a.Used, a.Limit)
+	}
+	return fmt.Sprintf("used=%d", a.Used)
+}
+
 // Full reports whether no more may be kept.
 func (a Account) Full() bool { return a.Limit > 0 && a.Used >= a.Limit }
 
