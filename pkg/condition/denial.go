@@ -29,8 +29,14 @@ func (r *reader) deny(kind string, tok *token) {
 	case r.record && len(r.fresh) > 0 && r.fresh[0].category == Meter:
 		r.fresh[0].severity, r.open = Disqualify, nil // replaced, without a record
 		return
+	case r.lacksRecord():
 	case r.good != nil && kind != "fine" && len(r.open) == 0:
 		r.denyGood(false)
+		return
+	case kind == "verb" && r.lacksFunction(tok):
+		return
+	case r.prev != nil && r.prev.kind == "unknown" && r.prev.end == tok.start && len(r.open) == 0:
+		r.parts = nil // of a noun in no table: 走行に…なし
 		return
 	case len(r.before) > 0 && len(r.open) == 0:
 		r.denyThese(r.before)
@@ -57,10 +63,18 @@ func (r *reader) deny(kind string, tok *token) {
 // denyOpen denies the open statements. An event of an earlier item stays in doubt
 // when the no belongs to a finding of another kind: 冠水、オイル漏れなし.
 func (r *reader) denyOpen() {
+	for _, s := range r.listed { // オイル漏れ、水漏れなし
+		isShared := func(o *statement) bool { return o.finding == s.finding && s.finding != "" }
+		if slices.ContainsFunc(r.open, isShared) {
+			r.open = append(r.open, s)
+		}
+	}
+	r.listed = nil
+	mechanical := func(s *statement) bool { return slices.Contains(mechanics, s.category) }
 	mine := slices.ContainsFunc(r.open, func(s *statement) bool { return s.item == r.item && !s.isEvent })
 	var denied []*statement
 	for _, s := range r.open {
-		if mine && s.isEvent && s.item < r.item && s.severity.IsGrave() {
+		if mine && s.isEvent && s.item < r.item && s.severity.IsGrave() && !mechanical(s) {
 			s.severity = Doubt
 			continue
 		}
@@ -68,6 +82,62 @@ func (r *reader) denyOpen() {
 	}
 	r.denyThese(denied)
 	r.open, r.used = nil, nil
+}
+
+// mechanics are the categories of faults that one no denies together: 白煙、異音なし.
+var mechanics = []Category{"engine", "transmission", "running_gear"}
+
+// lacksFunction reads a verb that says no of a part: 再生せず, or 点灯せず behind what
+// is no fault. Of a fault it is a denial, 異音せず.
+func (r *reader) lacksFunction(tok *token) bool {
+	isFault := func(s *statement) bool { return s.severity.Rank() > Minor.Rank() || s.class == "alone" }
+	parts := r.parts
+	if len(parts) == 0 {
+		parts = r.used
+	}
+	if len(parts) == 0 || slices.ContainsFunc(r.open, isFault) {
+		return false
+	}
+	for _, s := range r.open {
+		r.drop(s)
+	}
+	for _, p := range parts {
+		if e, found := effectOf(classOf(p), "nofunc"); found {
+			r.statement(e, classOf(p), tok)
+		}
+	}
+	r.open, r.parts = nil, nil
+	return true
+}
+
+// isReplacedMeter reports whether the meter was replaced, as far as is said with a record.
+func (s *statement) isReplacedMeter() bool {
+	return !s.dropped && s.category == Meter && s.severity == Caution
+}
+
+// lacksRecord reads the lack of a service record behind a meter that was replaced.
+func (r *reader) lacksRecord() bool {
+	isBook := func(p *token) bool { return classOf(p) == "optional" }
+	i := slices.IndexFunc(r.all, (*statement).isReplacedMeter)
+	if i < 0 || !slices.ContainsFunc(r.parts, isBook) {
+		return false
+	}
+	r.all[i].severity, r.parts, r.open = Disqualify, nil, nil
+	return true
+}
+
+// wrong reads that what stands before it is a mistake.
+func (r *reader) wrong() {
+	switch {
+	case r.good != nil:
+		r.denyGood(false)
+		return
+	case r.wasDeny && len(r.justDeny) > 0:
+		r.restore(Disqualify)
+		return
+	}
+	r.denyThese(r.all)
+	r.open = nil
 }
 
 // denyPart denies what could be wrong with a part.
@@ -83,10 +153,13 @@ func (r *reader) denyPart(class string) {
 // denyGood makes the fault of denied good news: 実走行ではありません.
 func (r *reader) denyGood(unsure bool) {
 	category, severity := Category(r.good.name), Disqualify
-	if r.good.note == "need" {
+	switch {
+	case r.good.note == "need":
 		severity = r.good.severity
-	} else if category == NoCategory {
+	case category == NoCategory:
 		category = Accident
+	case category != Meter:
+		severity = Grave
 	}
 	if unsure {
 		severity = Grave
@@ -115,6 +188,7 @@ func (r *reader) flip(*token) {
 		r.denyGood(true)
 	case r.wasDeny && len(r.justDeny) > 0:
 		r.restore(Grave)
+	case r.lacksFunction(&token{}):
 	default:
 		for _, s := range r.open {
 			if s.severity.IsGrave() {
@@ -146,7 +220,7 @@ func (r *reader) affirm() {
 		}
 		r.before = nil
 	}
-	r.open, r.parts, r.ended, r.good = nil, nil, false, nil
+	r.open, r.listed, r.parts, r.ended, r.good = nil, nil, nil, false, nil
 }
 
 // suspect reads a suspicion: of an accident it is not yet certain.
@@ -177,9 +251,19 @@ func (r *reader) finish() {
 	r.unfound()
 }
 
-// unfound leaves parts of the frame that are named without a finding in doubt.
+// unfound leaves parts of the frame that are named without a finding in doubt. A need
+// without a finding is of the part itself (レッカー必要), and so is a no in front.
 func (r *reader) unfound() {
 	for _, p := range r.parts {
+		r.vague = r.vague || r.unclear && slices.Contains(vital, classOf(p))
+		if e, exact := matrix()[[2]string{classOf(p), "need"}]; exact && r.needs {
+			r.statement(e, classOf(p), p)
+			continue
+		}
+		if e, exact := matrix()[[2]string{classOf(p), "no"}]; exact && r.not && !r.onlyList {
+			r.statement(e, classOf(p), p)
+			continue
+		}
 		if e, found := effectOf(classOf(p), "none"); found && e.plain == Doubt {
 			r.statement(e, classOf(p), p)
 		}

@@ -23,6 +23,7 @@ type sense struct {
 	name     string // the class of a part, the finding, or the category
 	severity Severity
 	note     string
+	negated  bool // the word denies what it names: halijazama
 }
 
 // words are the senses of all words by their folded form.
@@ -37,18 +38,29 @@ var lexicon = sync.OnceValue(func() *words {
 		if row[0] == "verb" {
 			row[0] = "find"
 			l.add(row, negated(row[3], strings.Fields(row[4])))
+			if row[1] != "noout" { // a smoke that comes out is no good news
+				l.add([]string{"deny", "fine", "", "", ""}, affirmed(row[3], strings.Fields(row[4])))
+			}
 			continue
 		}
 		l.add(row, strings.Fields(row[4]))
 	}
 	for _, row := range rows(latinTable, 5) {
-		l.add(row, strings.Split(row[4], "|"))
+		kind, isStem := strings.CutPrefix(row[0], "stem ")
+		row[0] = kind
+		for _, spelling := range strings.Split(row[4], "|") {
+			if isStem {
+				l.addVerb(row, spelling)
+				continue
+			}
+			l.add(row, []string{spelling})
+		}
 	}
 	return l
 })
 
 func (l *words) add(row, spellings []string) {
-	s := sense{row[0], row[1], Severity(row[2]), row[3]}
+	s := sense{row[0], row[1], Severity(row[2]), row[3], false}
 	for _, spelling := range spellings {
 		k := key(strings.TrimSpace(spelling))
 		l.bySpelling[k] = append(l.bySpelling[k], s)
@@ -56,13 +68,48 @@ func (l *words) add(row, spellings []string) {
 	}
 }
 
+// addVerb adds the forms of a Kiswahili verb whose subject is a car or its parts. A
+// verb denies in its first syllables: limezama, halijazama.
+func (l *words) addVerb(row []string, stem string) {
+	for subject, relative := range map[string]string{"li": "lililo", "i": "iliyo", "zi": "zilizo", "ya": "yaliyo"} {
+		l.add(row, []string{
+			subject + "me" + stem, subject + "li" + stem, relative + stem,
+			subject + "mewahi ku" + stem, subject + "liwahi ku" + stem, relative + "wahi ku" + stem,
+		})
+		for _, spelling := range []string{"ha" + subject + "ja" + stem, "ha" + subject + "ku" + stem, "ha" + subject + "jawahi ku" + stem} {
+			k := key(spelling)
+			l.bySpelling[k] = append(l.bySpelling[k], sense{row[0], row[1], Severity(row[2]), row[3], true})
+			l.longest = max(l.longest, len([]rune(k)))
+		}
+	}
+}
+
+// affirmed returns the forms of verbs that say of a part that it works.
+func affirmed(conjugation string, verbs []string) (forms []string) {
+	for _, verb := range verbs {
+		_, polite, _ := strings.Cut(verb, "/")
+		endings := []string{"ます"}
+		if conjugation == "suru" {
+			polite, endings = verb, []string{"します", "できます", "可", "可能", "OK", "良好", "確認済", "確認OK"}
+		}
+		for _, ending := range endings {
+			forms = append(forms, polite+ending)
+		}
+	}
+	return forms
+}
+
 // negated returns the negative forms of verbs: the missing function is the fault.
 func negated(conjugation string, verbs []string) (forms []string) {
 	for _, verb := range verbs {
-		stem, polite, _ := strings.Cut(verb, "/")
+		stem, polite, isGodan := strings.Cut(verb, "/")
+		if isGodan { // hardly: かかりにくい
+			forms = append(forms, polite+"にくい", polite+"難い", polite+"づらい", polite+"辛い")
+		}
 		endings := []string{"ず", "ない", "ません", "ないです"}
 		if conjugation == "suru" {
-			endings = []string{"せず", "しない", "しません", "できず", "できない", "できません", "不可", "不能", "せぬ", "できぬ", "不可能", "ならず"}
+			endings = []string{"せず", "しない", "しません", "できず", "できない", "できません", "不可", "不能", "せぬ", "できぬ", "不可能", "困難", "ならず",
+				"されず", "されない", "されません"}
 		}
 		for _, ending := range endings {
 			if ending == "ません" {
@@ -138,6 +185,14 @@ var matrix = sync.OnceValue(func() map[[2]string]effect {
 func effectOf(class, finding string) (effect, bool) {
 	if e, found := matrix()[[2]string{class, finding}]; found {
 		return e, true
+	}
+	switch finding {
+	case "paint":
+		return effectOf(class, "mark")
+	case "deploy":
+		return effect{NoCategory, None, None, None}, false
+	case "mod":
+		return effect{"modified", Minor, Minor, Minor}, true
 	}
 	if finding == "none" || finding == "no" {
 		return effect{NoCategory, None, None, None}, false

@@ -65,10 +65,16 @@ func (t text) steps() []*token {
 		if end := t.code(i); end > 0 {
 			take(&token{kind: "code", start: i, end: end}, codeCost)
 		}
+		if end := t.rattle(i); end > 0 {
+			take(&token{kind: "find", senses: []sense{{kind: "find", name: "noise"}}, start: i, end: end}, wordCost)
+		}
 		for end := min(n, i+lexicon().longest); end > i; end-- {
 			senses := lexicon().bySpelling[string(t.runes[i:end])]
 			if len(senses) == 0 || !t.isBorder(i) || !t.isBorder(end) {
 				continue
+			}
+			if senses[0].kind == "glue" && slices.Contains(particles, string(t.runes[i:end])) && t.isInKatakana(i, end) {
+				continue // ルーフカラー, not から
 			}
 			if end-i == 1 && senses[0].kind == "part" && !t.isWholeKatakana(i) {
 				continue // キー, not the き of 付き
@@ -81,6 +87,27 @@ func (t text) steps() []*token {
 		}
 	}
 	return step
+}
+
+// rattle returns the end of a word that imitates a noise: ゴロゴロ音; 0 when there is none.
+func (t text) rattle(i int) int {
+	for _, half := range []int{2, 3} {
+		end := i + 2*half
+		if end < len(t.runes) && t.runes[end] == '音' && slices.Equal(t.runes[i:i+half], t.runes[i+half:end]) &&
+			(t.scripts[i] == katakana || t.scripts[i] == hiragana) {
+			return end + 1
+		}
+	}
+	return 0
+}
+
+// particles are short words that are written in hiragana.
+var particles = []string{"カラ", "マデ", "ヨリ", "ナド", "デ", "ハ", "モ", "ガ", "ニ", "ヲ", "ヘ", "ノ", "ト", "ヤ"}
+
+// isInKatakana reports whether a word is a piece of a longer one in katakana.
+func (t text) isInKatakana(i, end int) bool {
+	isKatakana := func(j int) bool { return j >= 0 && j < len(t.scripts) && t.scripts[j] == katakana }
+	return isKatakana(i) && (isKatakana(i-1) || isKatakana(end))
 }
 
 func (t text) isAll(tok *token, k script) bool {
