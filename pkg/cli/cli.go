@@ -14,9 +14,8 @@ import (
 	kongcompletion "github.com/jotaen/kong-completion"
 	"github.com/redis/go-redis/v9"
 
-	"ushuru/pkg/cli/caller"
 	"ushuru/pkg/cli/console"
-	"ushuru/pkg/cli/operator"
+	"ushuru/pkg/cli/service"
 	"ushuru/pkg/logs"
 	"ushuru/pkg/trace"
 )
@@ -30,31 +29,31 @@ type commands struct {
 	kong.Plugins // of the laboratory
 
 	Demo      demoCommand      `cmd:"" help:"Run everything in one process with a SIMULATED authority, listing site and AI."`
-	Batch     caller.Batch     `cmd:"" help:"Estimate every row of a table of listings or cars: XLSX, CSV, JSON."`
+	Batch     service.Batch    `cmd:"" help:"Estimate every row of a table of listings or cars: XLSX, CSV, JSON."`
 	Serve     serveCommand     `cmd:"" help:"Run the API and the workers in one process."`
 	API       apiCommand       `cmd:"" name:"api" help:"Run the API."`
 	Worker    workerCommand    `cmd:"" help:"Run the workers."`
 	Keys      keysCommand      `cmd:"" help:"Create, list, limit, rotate and revoke API keys."`
 	Webhooks  webhooksCommand  `cmd:"" help:"Create, list and follow your webhooks; as the operator, act on, save and restore those of all keys."`
-	Estimate  caller.Estimate  `cmd:"" help:"Estimate a listing through the API."`
-	Quote     caller.Quote     `cmd:"" help:"Estimate a car that you describe."`
-	Compare   caller.Compare   `cmd:"" help:"Compare two listings through the API."`
-	Report    caller.Report    `cmd:"" help:"Read an auction sheet through the API."`
-	Years     caller.Years     `cmd:"" help:"Compare the taxes of a model by year of manufacture."`
-	Jobs      operator.Jobs    `cmd:"" help:"List, show, follow, cancel and retry your jobs; as the operator, those of all API keys."`
-	Batches   operator.Batches `cmd:"" help:"List, show, follow, cancel and retry your batches; as the operator, those of all API keys."`
-	Status    operator.Status  `cmd:"" help:"Print whether the API and TRA's calculator can be asked; as the operator, what the console shows."`
+	Estimate  service.Estimate `cmd:"" help:"Estimate a listing through the API."`
+	Quote     service.Quote    `cmd:"" help:"Estimate a car that you describe."`
+	Compare   service.Compare  `cmd:"" help:"Compare two listings through the API."`
+	Report    service.Report   `cmd:"" help:"Read an auction sheet through the API."`
+	Years     service.Years    `cmd:"" help:"Compare the taxes of a model by year of manufacture."`
+	Jobs      service.Jobs     `cmd:"" help:"List, show, follow, cancel and retry your jobs; as the operator, those of all API keys."`
+	Batches   service.Batches  `cmd:"" help:"List, show, follow, cancel and retry your batches; as the operator, those of all API keys."`
+	Status    service.Status   `cmd:"" help:"Print whether the API and TRA's calculator can be asked; as the operator, what the console shows."`
 	Read      readCommand      `cmd:"" help:"Print the car that a listing page describes."`
 	Sheet     sheetCommand     `cmd:"" help:"Read an auction sheet and print the report, in English or Kiswahili."`
 	Match     matchCommand     `cmd:"" help:"Find the TRA labels of cars given as JSON lines."`
 	Drift     driftCommand     `cmd:"" help:"Print TRA answers that differ from the known tax rules."`
 	Costs     costsCommand     `cmd:"" help:"Check a file of costs."`
 	Authority authorityCommand `cmd:"" help:"Check the calls of TRA's calculator; sync the copy of its makes and labels by hand."`
-	Cache     operator.Cache   `cmd:"" help:"Delete what is cached (operator)."`
-	Sites     operator.Sites   `cmd:"" help:"Pause and resume the fetching of a site (operator)."`
-	AI        operator.AI      `cmd:"" name:"ai" help:"Print and set the AI's budget of this day (operator)."`
-	Breaker   operator.Breaker `cmd:"" help:"Close the breakers of the workers that call TRA (operator)."`
-	Actions   operator.Actions `cmd:"" help:"List what operators did."`
+	Cache     service.Cache    `cmd:"" help:"Delete what is cached (operator)."`
+	Sites     service.Sites    `cmd:"" help:"Pause and resume the fetching of a site (operator)."`
+	AI        service.AI       `cmd:"" name:"ai" help:"Print and set the AI's budget of this day (operator)."`
+	Breaker   service.Breaker  `cmd:"" help:"Close the breakers of the workers that call TRA (operator)."`
+	Actions   service.Actions  `cmd:"" help:"List what operators did."`
 	Simulate  simulateCommand  `cmd:"" help:"Run a simulator on a port."`
 	Config    configCommand    `cmd:"" help:"Check and print the settings of a process."`
 	Health    healthCommand    `cmd:"" help:"Ask the process beside this one whether it can serve, at its ADMIN_ADDR; for containers."`
@@ -76,7 +75,7 @@ func StopSignals() []os.Signal {
 
 // Main runs a command line and returns the exit status. It ends early when
 // ctx does. more are pointers to structs with the commands of another program, which kong
-// adds: their Run gets a *operator.Session and a Matching.
+// adds: their Run gets a *service.Session and a Matching.
 func Main(ctx context.Context, args []string, streams Streams, more ...any) int {
 	return execute(args, &run{ctx: ctx, Streams: streams}, more...)
 }

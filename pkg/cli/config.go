@@ -16,7 +16,7 @@ import (
 	"ushuru/api/web"
 	"ushuru/pkg/app"
 	"ushuru/pkg/cli/console"
-	"ushuru/pkg/cli/operator"
+	"ushuru/pkg/cli/service"
 	"ushuru/pkg/connlimit"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/quota"
@@ -44,7 +44,7 @@ type Common struct {
 func (c Common) production() bool { return c.Env == "production" }
 
 // redisConfig says where Redis is.
-type redisConfig = operator.Redis
+type redisConfig = service.Redis
 
 // adminConfig is about the address for operators.
 type adminConfig struct {

@@ -7,10 +7,11 @@ import (
 	"io"
 	"time"
 
-	"ushuru/pkg/cli/caller"
+	"ushuru/pkg/cli/service"
 	"ushuru/pkg/client"
 	"ushuru/pkg/demo"
 	"ushuru/pkg/listing/listingtest"
+	"ushuru/pkg/message"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/vehicle"
 )
@@ -41,35 +42,37 @@ func (c *demoCommand) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	service, err := demo.Start(r.ctx, demo.Options{Redis: conn, Log: r.log, Listen: string(c.Listen), Site: string(c.Site)})
+	running, err := demo.Start(r.ctx, demo.Options{Redis: conn, Log: r.log, Listen: string(c.Listen), Site: string(c.Site)})
 	if err != nil {
 		return err
 	}
-	r.cleanup.Add(service.Stop)
-	estimate, err := firstEstimate(r.ctx, service)
+	r.cleanup.Add(running.Stop)
+	estimate, err := firstEstimate(r.ctx, running)
 	if err != nil {
 		return err
 	}
-	caller.PrintEstimate(r.Out, estimate)
+	if err := service.Print(r.Out, *estimate, message.English); err != nil {
+		return err
+	}
 	if c.Once {
 		return nil
 	}
-	printUsage(r.Out, service)
-	err = service.Wait(r.ctx)
+	printUsage(r.Out, running)
+	err = running.Wait(r.ctx)
 	_, _ = fmt.Fprintln(r.Out, "\nStopping.")
 	return err
 }
 
 // firstEstimate requests an estimate from the demo's own API, as a caller
 // would.
-func firstEstimate(ctx context.Context, service *demo.Demo) (*vehicle.Estimate, error) {
+func firstEstimate(ctx context.Context, running *demo.Demo) (*vehicle.Estimate, error) {
 	ctx, cancel := context.WithTimeout(ctx, demoTimeout)
 	defer cancel()
-	api, err := client.New(client.Options{URL: service.URL, Key: service.Key})
+	api, err := client.New(client.Options{URL: running.URL, Key: running.Key})
 	if err != nil {
 		return nil, err
 	}
-	estimate, err := api.Estimate(ctx, client.EstimateRequest{URL: service.Site + listingtest.Cars()[0].Path()})
+	estimate, err := api.Estimate(ctx, client.EstimateRequest{URL: running.Site + listingtest.Cars()[0].Path()})
 	if err != nil {
 		return nil, fmt.Errorf("the demo's estimate failed: %w", err)
 	}
@@ -77,7 +80,7 @@ func firstEstimate(ctx context.Context, service *demo.Demo) (*vehicle.Estimate, 
 }
 
 // printUsage says what to try next.
-func printUsage(w io.Writer, service *demo.Demo) {
+func printUsage(w io.Writer, running *demo.Demo) {
 	cars := listingtest.Cars()
 	_, _ = fmt.Fprintf(w, `
 Try it:
@@ -89,15 +92,15 @@ Try it:
 
 Cars on the SIMULATED listing site:
 
-`, service.URL, service.Key, service.Site+cars[0].Path())
+`, running.URL, running.Key, running.Site+cars[0].Path())
 	for _, car := range cars {
-		_, _ = fmt.Fprintf(w, "  %s\n      %s\n", service.Site+car.Path(), car.Shows)
+		_, _ = fmt.Fprintf(w, "  %s\n      %s\n", running.Site+car.Path(), car.Shows)
 	}
 	_, _ = fmt.Fprint(w, "\nPages that can be misread:\n\n")
 	for _, doubt := range listingtest.Doubts() {
-		_, _ = fmt.Fprintf(w, "  %s\n      %s\n", service.Site+doubt.Path(), doubt.Shows)
+		_, _ = fmt.Fprintf(w, "  %s\n      %s\n", running.Site+doubt.Path(), doubt.Shows)
 		if doubt.Known != "" {
-			_, _ = fmt.Fprintf(w, "      -d '{\"url\": \"%s\", \"known\": %s}'\n", service.Site+doubt.Path(), doubt.Known)
+			_, _ = fmt.Fprintf(w, "      -d '{\"url\": \"%s\", \"known\": %s}'\n", running.Site+doubt.Path(), doubt.Known)
 		}
 	}
 	_, _ = fmt.Fprintf(w, `
@@ -105,5 +108,5 @@ For buyers: %s/
 The queue:  %s/monitoring  (user %s, password %s)
 The API:    %s/openapi.yaml
 Press Ctrl-C to stop. No data is kept.
-`, service.URL, service.URL, demo.OperatorUser, service.Password, service.URL)
+`, running.URL, running.URL, demo.OperatorUser, running.Password, running.URL)
 }

@@ -8,7 +8,7 @@ import (
 
 	"ushuru/pkg/app"
 	"ushuru/pkg/cli/console"
-	"ushuru/pkg/cli/operator"
+	"ushuru/pkg/cli/service"
 	"ushuru/pkg/operate"
 	"ushuru/pkg/redisx"
 )
@@ -29,10 +29,10 @@ func (r *run) redis(config redisConfig, embedded bool) (*redisx.Conn, error) {
 }
 
 // session is what the commands of an operator need.
-func (r *run) session(c *console.Console) *operator.Session {
-	return &operator.Session{
+func (r *run) session(c *console.Console) *service.Session {
+	return &service.Session{
 		Console: c, Log: r.log, Production: r.common.production(),
-		Connect: func(config operator.Redis) (*redisx.Conn, error) { return r.redis(config, false) },
+		Connect: func(config service.Redis) (*redisx.Conn, error) { return r.redis(config, false) },
 	}
 }
 

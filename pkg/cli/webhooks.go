@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"ushuru/pkg/cli/operator"
+	"ushuru/pkg/cli/service"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/webhook"
 )
@@ -14,7 +14,7 @@ import (
 // webhooksCommand is about the caller's webhooks; the operator asks and seals again those
 // of all API keys.
 type webhooksCommand struct {
-	operator.Webhooks
+	service.Webhooks
 
 	Verify webhooksVerify `cmd:"" help:"Ask a pending webhook of any key again whether it wants events."`
 	Reseal webhooksReseal `cmd:"" help:"Seal the secrets of all webhooks with the first key of SECRETS_KEY."`

@@ -18,6 +18,7 @@ import (
 	"ushuru/pkg/fair"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
+	"ushuru/pkg/operate/status"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/webhook"
@@ -65,6 +66,11 @@ func (o *Operator) As(who string) *Operator {
 	other := *o
 	other.options.Who = who
 	return &other
+}
+
+// Status returns what an operator wants to know of the service.
+func (o *Operator) Status(ctx context.Context) (status.Status, error) {
+	return status.New(status.Options{Redis: o.options.Redis}).Read(ctx)
 }
 
 // unlessFull returns an error unless it means that Redis has no memory. What is deleted then

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"ushuru/pkg/cli"
-	"ushuru/pkg/cli/operator"
+	"ushuru/pkg/cli/service"
 	"ushuru/pkg/lab/report"
 )
 
@@ -21,7 +21,7 @@ type benchAll struct {
 }
 
 // Run is called by kong.
-func (c *benchAll) Run(s *operator.Session) error {
+func (c *benchAll) Run(s *service.Session) error {
 	if s.Production {
 		return errors.New("the benchmark cannot run in production: its figures are simulated")
 	}

@@ -7,7 +7,7 @@ import (
 
 	"ushuru/pkg/app"
 	"ushuru/pkg/cli/console"
-	"ushuru/pkg/cli/operator"
+	"ushuru/pkg/cli/service"
 	"ushuru/pkg/lab/bench"
 	"ushuru/pkg/lab/rig"
 	"ushuru/pkg/lab/sheets"
@@ -33,7 +33,7 @@ type benchCommand struct {
 }
 
 type benchBatch struct {
-	operator.Redis
+	service.Redis
 
 	Listings    int    `default:"10000" help:"Listings in the batch."`
 	Window      int    `default:"200" help:"Listings processed concurrently."`
@@ -42,7 +42,7 @@ type benchBatch struct {
 }
 
 // Run is called by kong.
-func (c *benchBatch) Run(s *operator.Session) error {
+func (c *benchBatch) Run(s *service.Session) error {
 	if s.Production {
 		return errors.New("the benchmark cannot run in production: its figures are simulated")
 	}
@@ -59,7 +59,7 @@ func (c *benchBatch) Run(s *operator.Session) error {
 
 // connect connects to the Redis of a benchmark: one that it starts, unless the operator
 // names another. stop closes the connection, and ends the server.
-func connect(s *operator.Session, c operator.Redis) (conn *redisx.Conn, stop func(), err error) {
+func connect(s *service.Session, c service.Redis) (conn *redisx.Conn, stop func(), err error) {
 	var closing app.Cleanup
 	defer func() {
 		if err != nil {
@@ -85,7 +85,7 @@ func connect(s *operator.Session, c operator.Redis) (conn *redisx.Conn, stop fun
 }
 
 // quiet returns the log of a service that is measured: of errors only.
-func quiet(s *operator.Session) *slog.Logger { return logs.New(s.Err, logs.Options{Level: "error"}) }
+func quiet(s *service.Session) *slog.Logger { return logs.New(s.Err, logs.Options{Level: "error"}) }
 
 type benchTrips struct {
 	Listings int `default:"2000" help:"Listings in the batch."`
@@ -94,8 +94,8 @@ type benchTrips struct {
 }
 
 // Run is called by kong.
-func (c *benchTrips) Run(s *operator.Session) error {
-	conn, stop, err := connect(s, operator.Redis{})
+func (c *benchTrips) Run(s *service.Session) error {
+	conn, stop, err := connect(s, service.Redis{})
 	if err != nil {
 		return err
 	}
@@ -107,14 +107,14 @@ func (c *benchTrips) Run(s *operator.Session) error {
 }
 
 type benchCached struct {
-	operator.Redis
+	service.Redis
 
 	Requests int `default:"10000" help:"Requests in each of nine rounds."`
 	Callers  int `default:"16" help:"Callers at the same time."`
 }
 
 // Run is called by kong.
-func (c *benchCached) Run(s *operator.Session) error {
+func (c *benchCached) Run(s *service.Session) error {
 	if s.Production {
 		return errors.New("the benchmark cannot run in production: its figures are simulated")
 	}
@@ -128,7 +128,7 @@ func (c *benchCached) Run(s *operator.Session) error {
 }
 
 type benchLatency struct {
-	operator.Redis
+	service.Redis
 
 	Samples   int           `default:"60" help:"Tasks of bare asynq, and estimates with upstreams that answer at once."`
 	Slow      int           `default:"10" help:"Estimates with a TRA that takes its time."`
@@ -136,7 +136,7 @@ type benchLatency struct {
 }
 
 // Run is called by kong.
-func (c *benchLatency) Run(s *operator.Session) error {
+func (c *benchLatency) Run(s *service.Session) error {
 	conn, stop, err := connect(s, c.Redis)
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ type benchMatch struct {
 }
 
 // Run is called by kong.
-func (c *benchMatch) Run(s *operator.Session) error {
+func (c *benchMatch) Run(s *service.Session) error {
 	_, err := bench.Match(s.Ctx, s.Out, c.Labels, c.Samples)
 	return err
 }
@@ -167,7 +167,7 @@ type benchRead struct {
 }
 
 // Run is called by kong.
-func (c *benchRead) Run(s *operator.Session) error {
+func (c *benchRead) Run(s *service.Session) error {
 	_, err := bench.Read(s.Ctx, s.Out, s.Err, bench.ReadOptions{Samples: c.Samples, Size: c.Size, File: c.File, URL: c.URL})
 	return err
 }
@@ -179,7 +179,7 @@ type benchSheet struct {
 }
 
 // Run is called by kong.
-func (c *benchSheet) Run(s *operator.Session) error {
+func (c *benchSheet) Run(s *service.Session) error {
 	if c.Alone {
 		return sheets.LoadSheet(s.Ctx, s.Out, c.CacheDir, c.Files[0])
 	}

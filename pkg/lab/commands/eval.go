@@ -4,7 +4,7 @@ import (
 	"os"
 
 	"ushuru/pkg/cli"
-	"ushuru/pkg/cli/operator"
+	"ushuru/pkg/cli/service"
 	"ushuru/pkg/lab/bench"
 	"ushuru/pkg/match"
 )
@@ -23,7 +23,7 @@ type evalMatch struct {
 }
 
 // Run is called by kong.
-func (c *evalMatch) Run(s *operator.Session, matching cli.Matching) error {
+func (c *evalMatch) Run(s *service.Session, matching cli.Matching) error {
 	file, err := os.Open(c.Catalogue)
 	if err != nil {
 		return err

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"ushuru/pkg/cli/operator"
+	"ushuru/pkg/cli/service"
 	"ushuru/pkg/lab/bench"
 	"ushuru/pkg/lab/scale"
 	"ushuru/pkg/lab/soak"
@@ -19,7 +19,7 @@ type benchScale struct {
 }
 
 // Run is called by kong.
-func (c *benchScale) Run(s *operator.Session) error {
+func (c *benchScale) Run(s *service.Session) error {
 	_, err := scale.Run(s.Ctx, s.Out, scale.Options{
 		Workers: c.Workers, Rows: c.Rows, Most: c.Most, Window: c.Window, Progress: s.Err,
 	})
@@ -27,7 +27,7 @@ func (c *benchScale) Run(s *operator.Session) error {
 }
 
 type benchSoak struct {
-	operator.Redis
+	service.Redis
 
 	Estimates int `default:"100000" help:"Cached estimates."`
 	Listings  int `default:"50" help:"Listings that they are of."`
@@ -35,7 +35,7 @@ type benchSoak struct {
 }
 
 // Run is called by kong.
-func (c *benchSoak) Run(s *operator.Session) error {
+func (c *benchSoak) Run(s *service.Session) error {
 	conn, stop, err := connect(s, c.Redis)
 	if err != nil {
 		return err
@@ -51,13 +51,13 @@ func (c *benchSoak) Run(s *operator.Session) error {
 }
 
 type benchWaiters struct {
-	operator.Redis
+	service.Redis
 
 	Waiters int `default:"2000" help:"Callers that wait."`
 }
 
 // Run is called by kong.
-func (c *benchWaiters) Run(s *operator.Session) error {
+func (c *benchWaiters) Run(s *service.Session) error {
 	conn, stop, err := connect(s, c.Redis)
 	if err != nil {
 		return err
@@ -72,13 +72,13 @@ type benchRecovery struct {
 }
 
 // Run is called by kong.
-func (c *benchRecovery) Run(s *operator.Session) error {
+func (c *benchRecovery) Run(s *service.Session) error {
 	_, err := bench.Recovery(s.Ctx, s.Out, c.Away)
 	return err
 }
 
 type benchHostile struct {
-	operator.Redis
+	service.Redis
 
 	Estimates int `default:"60" help:"Estimates of the victim before the attack, and as many during it."`
 	Callers   int `default:"16" help:"Connections of the attacker."`
@@ -86,7 +86,7 @@ type benchHostile struct {
 }
 
 // Run is called by kong.
-func (c *benchHostile) Run(s *operator.Session) error {
+func (c *benchHostile) Run(s *service.Session) error {
 	conn, stop, err := connect(s, c.Redis)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package caller
+package service
 
 import (
 	"errors"
@@ -16,12 +16,12 @@ import (
 
 // printError prints such an error in the form of the API and returns the exit
 // status for it. Any other error is returned as it is.
-func printError(r *console.Console, err error) error {
+func printError(s *Session, err error) error {
 	refused, ok := errors.AsType[*client.Error](err)
 	if !ok {
 		return err
 	}
-	return r.Refuse(vehicle.Error{
+	return s.Refuse(vehicle.Error{
 		Message: refused.Message, Code: refused.Code, Candidates: refused.Candidates, Car: refused.Car, Param: refused.Param,
 		Request: refused.Request, Retryable: &refused.Retryable, RetryAfter: int(refused.RetryAfter.Seconds()),
 	})
@@ -29,12 +29,12 @@ func printError(r *console.Console, err error) error {
 
 // printRefusal prints the error of a request for an estimate: as text for a person,
 // who reads a table or a terminal, and otherwise as printError does.
-func printRefusal(r *console.Console, err error, as outputOptions) error {
+func printRefusal(s *Session, err error, as outputOptions) error {
 	refused, ok := errors.AsType[*client.Error](err)
-	if !ok || !as.Table && !console.IsTerminal(r.Err) {
-		return printError(r, err)
+	if !ok || !as.Table && !console.IsTerminal(s.Err) {
+		return printError(s, err)
 	}
-	if err := writeRefusal(r.Err, refused, as.Lang); err != nil {
+	if err := writeRefusal(s.Err, refused, as.Lang); err != nil {
 		return err
 	}
 	return console.ExitError{Status: console.ExitRefused}
@@ -47,7 +47,7 @@ func refusalWords(key string) vehicle.Text { return message.Say("refusal/"+key, 
 // candidates, and what to do next.
 func writeRefusal(w io.Writer, refused *client.Error, lang string) error {
 	var b strings.Builder
-	_, _ = fmt.Fprintln(&b, console.Printable(said(lang, refused.Text, refused.Message)))
+	_, _ = fmt.Fprintln(&b, console.Printable(translated(lang, refused.Text, refused.Message)))
 	if refused.Car != nil {
 		writeReadCar(&b, *refused.Car, lang)
 	}
@@ -79,10 +79,10 @@ func writeReadCar(w io.Writer, car vehicle.Car, lang string) {
 	line(refusalWords("stated"), number(car.Year, ""), number(car.EngineCC, " cc"), car.Fuel)
 	var fob, cf string
 	if car.FOBPriceUSD != nil {
-		fob = "FOB " + price(car.FOBPriceUSD)
+		fob = "FOB USD " + car.FOBPriceUSD.String()
 	}
 	if car.CFPriceUSD != nil {
-		cf = "C&F " + price(car.CFPriceUSD)
+		cf = "C&F USD " + car.CFPriceUSD.String()
 	}
 	line(refusalWords("price"), fob, cf)
 	_ = table.Flush()
@@ -102,7 +102,7 @@ func writeCandidates(w io.Writer, candidates []vehicle.Candidate, lang string) {
 		}
 		_, _ = fmt.Fprintf(w, "%3d  %s\n     %s\n", i+1, console.Printable(c.Make+": "+c.ModelBody),
 			console.Printable(strings.Join(nonEmpty(facts), ", ")))
-		if why := console.Printable(said(lang, c.Text, c.Why)); why != "" {
+		if why := console.Printable(translated(lang, c.Text, c.Why)); why != "" {
 			_, _ = fmt.Fprintf(w, "     %s\n", why)
 		}
 	}

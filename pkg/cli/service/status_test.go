@@ -1,4 +1,4 @@
-package operator_test
+package service_test
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ushuru/pkg/cli/console"
-	"ushuru/pkg/cli/operator"
+	"ushuru/pkg/cli/service"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 )
@@ -17,16 +17,16 @@ func TestStatusShowsOnlyWhatIsKnown(t *testing.T) {
 	conn := redistest.Open(t, redistest.Start(t).URL)
 	connected := 0
 	var out bytes.Buffer
-	session := &operator.Session{
+	session := &service.Session{
 		Console: &console.Console{Streams: console.Streams{Out: &out}, Ctx: t.Context()},
-		Connect: func(operator.Redis) (*redisx.Conn, error) {
+		Connect: func(service.Redis) (*redisx.Conn, error) {
 			connected++
 			return conn, nil
 		},
 	}
 	shown := func() string {
 		out.Reset()
-		var command operator.Status
+		var command service.Status
 		command.Operator = true
 		if err := command.Run(session); err != nil {
 			t.Fatal(err)

@@ -1,4 +1,4 @@
-package caller
+package service
 
 import (
 	"context"
@@ -45,7 +45,7 @@ type savedBatch struct {
 }
 
 // Run is called by kong.
-func (c *Batch) Run(r *console.Console) error {
+func (c *Batch) Run(s *Session) error {
 	format := strings.TrimPrefix(filepath.Ext(c.Out), ".")
 	if !slices.Contains([]string{"xlsx", "csv", "html", "json", "ndjson"}, format) {
 		return errors.New("--out must end in .xlsx, .csv, .html, .json or .ndjson")
@@ -60,21 +60,21 @@ func (c *Batch) Run(r *console.Console) error {
 	}
 	table := c.table(data)
 	if c.DryRun {
-		return c.dryRun(r, api, table)
+		return c.dryRun(s, api, table)
 	}
-	status, err := c.submit(r.Ctx, api, table)
+	status, err := c.submit(s.Ctx, api, table)
 	if err != nil {
-		return c.printRefused(r, err)
+		return c.printRefused(s, err)
 	}
 	if !status.HasEnded() {
-		if status, err = followBatch(r, api, status.ID); err != nil {
-			return printError(r, err)
+		if status, err = followBatch(s, api, status.ID); err != nil {
+			return printError(s, err)
 		}
 	}
-	if err := saveResults(r.Ctx, r.Streams, api, status.ID, c.Out, c.view()); err != nil {
-		return printError(r, err)
+	if err := saveResults(s.Ctx, s.Streams, api, status.ID, c.Out, c.view()); err != nil {
+		return printError(s, err)
 	}
-	_, _ = fmt.Fprintf(r.Out, "%d succeeded, %d failed, %d rejected, %d cancelled: %s\n",
+	_, _ = fmt.Fprintf(s.Out, "%d succeeded, %d failed, %d rejected, %d cancelled: %s\n",
 		status.Counts["succeeded"], status.Counts["failed"], status.Counts["rejected"], status.Counts["cancelled"], c.Out)
 	if err := os.Remove(c.savedFile()); err != nil {
 		return err
@@ -83,21 +83,21 @@ func (c *Batch) Run(r *console.Console) error {
 }
 
 // printRefused prints why a table was refused, and which of its rows.
-func (c *Batch) printRefused(r *console.Console, err error) error {
+func (c *Batch) printRefused(s *Session, err error) error {
 	refused, ok := errors.AsType[*client.Error](err)
 	if !ok || len(refused.Rows) == 0 {
-		return printError(r, err)
+		return printError(s, err)
 	}
-	_, _ = fmt.Fprintln(r.Err, "ushuru:", console.Printable(refused.Message))
+	_, _ = fmt.Fprintln(s.Err, "ushuru:", console.Printable(refused.Message))
 	for _, row := range refused.Rows {
-		_, _ = fmt.Fprintf(r.Err, "  row %d: %s\n", row.Row,
+		_, _ = fmt.Fprintf(s.Err, "  row %d: %s\n", row.Row,
 			console.Printable(strings.Join(nonEmpty([]string{row.Reference, row.URL, row.Error}), ": ")))
 	}
 	if refused.MoreRows > 0 {
-		_, _ = fmt.Fprintf(r.Err, "  and %d more\n", refused.MoreRows)
+		_, _ = fmt.Fprintf(s.Err, "  and %d more\n", refused.MoreRows)
 	}
 	if refused.Code == "rows_invalid" {
-		_, _ = fmt.Fprintln(r.Err, "With --skip only the valid rows are processed.")
+		_, _ = fmt.Fprintln(s.Err, "With --skip only the valid rows are processed.")
 	}
 	return console.ExitError{Status: console.ExitRefused}
 }
@@ -160,12 +160,12 @@ func (c *Batch) table(data []byte) client.BatchTable {
 }
 
 // dryRun prints how the API understands the table.
-func (c *Batch) dryRun(r *console.Console, api *client.Client, table client.BatchTable) error {
-	understood, err := api.DryRunBatch(r.Ctx, table)
+func (c *Batch) dryRun(s *Session, api *client.Client, table client.BatchTable) error {
+	understood, err := api.DryRunBatch(s.Ctx, table)
 	if err != nil {
-		return c.printRefused(r, err)
+		return c.printRefused(s, err)
 	}
-	return printJSON(r, understood)
+	return printJSON(s, understood)
 }
 
 // submit submits the table, or finds the batch that was submitted with it.

@@ -1,4 +1,4 @@
-package caller
+package service
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"os"
 	"strings"
 
-	"ushuru/pkg/cli/console"
 	"ushuru/pkg/client"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
@@ -94,7 +93,7 @@ type Estimate struct {
 }
 
 // Run is called by kong.
-func (c *Estimate) Run(r *console.Console) error {
+func (c *Estimate) Run(s *Session) error {
 	request := client.EstimateRequest{URL: c.Listing, ModelBody: c.ModelBody, PriceCandidates: c.Prices, Explain: c.Explain}
 	var err error
 	if request.Terms, err = c.terms(); err != nil {
@@ -113,14 +112,14 @@ func (c *Estimate) Run(r *console.Console) error {
 		}
 		request.HTML = string(page)
 	}
-	estimate, err := await(r, c.clientConfig, !c.Table,
+	estimate, err := await(s, c.clientConfig, !c.Table,
 		func(ctx context.Context, api *client.Client, progress func(*client.Job)) (*client.Estimate, error) {
 			return api.Estimate(ctx, request, progress)
 		})
 	if err != nil {
-		return printRefusal(r, err, c.outputOptions)
+		return printRefusal(s, err, c.outputOptions)
 	}
-	return printEstimate(r, estimate.Estimate, estimate.JSON, c.outputOptions)
+	return printEstimate(s, estimate.Estimate, estimate.JSON, c.outputOptions)
 }
 
 // Quote requests the estimate of a car without a listing from the API.
@@ -178,19 +177,19 @@ func (c *Quote) request() (request client.QuoteRequest, err error) {
 }
 
 // Run is called by kong.
-func (c *Quote) Run(r *console.Console) error {
+func (c *Quote) Run(s *Session) error {
 	request, err := c.request()
 	if err != nil {
 		return err
 	}
-	quote, err := await(r, c.clientConfig, !c.Table,
+	quote, err := await(s, c.clientConfig, !c.Table,
 		func(ctx context.Context, api *client.Client, progress func(*client.Job)) (*client.Quote, error) {
 			return api.Quote(ctx, request, progress)
 		})
 	if err != nil {
-		return printRefusal(r, err, c.outputOptions)
+		return printRefusal(s, err, c.outputOptions)
 	}
-	return printEstimate(r, quote.Estimate, quote.JSON, c.outputOptions)
+	return printEstimate(s, quote.Estimate, quote.JSON, c.outputOptions)
 }
 
 // knownFlag parses what the caller knows better than a page; nil for "".
@@ -220,9 +219,9 @@ func numberFlag(name, text string) (*money.Number, error) {
 }
 
 // printEstimate prints an estimate in the form that the caller wants.
-func printEstimate(r *console.Console, estimate vehicle.Estimate, answer json.RawMessage, as outputOptions) error {
+func printEstimate(s *Session, estimate vehicle.Estimate, answer json.RawMessage, as outputOptions) error {
 	if as.Table {
-		return writeTable(r.Out, estimate, as.Lang)
+		return Print(s.Out, estimate, as.Lang)
 	}
-	return printJSON(r, answer)
+	return printJSON(s, answer)
 }

@@ -1,4 +1,4 @@
-package operator
+package service
 
 import (
 	"bytes"
@@ -28,6 +28,7 @@ func nights() map[string]status.Status {
 		},
 		Queues: []status.Queue{{Name: "interactive", Role: "any", Running: 2}},
 		Redis:  status.Redis{Used: 300 << 20, Limit: 1000 << 20, Policy: "noeviction"},
+		API:    status.API{Processes: []string{"server, process 1"}},
 	}
 	night := calm
 	night.Authority.State, night.Authority.Reason = tra.Down, "unavailable"

@@ -1,7 +1,8 @@
-package operator
+package service
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,44 +10,60 @@ import (
 	"strings"
 	"time"
 
-	"ushuru/pkg/cli/caller"
 	"ushuru/pkg/cli/console"
+	"ushuru/pkg/client"
+	"ushuru/pkg/operate"
 	"ushuru/pkg/operate/status"
-	"ushuru/pkg/webhook"
 )
 
 // Status prints whether the API and TRA's calculator can be asked; as the operator, what
 // the console shows.
-type Status struct {
-	caller.Status
-	asOperator
-}
+type Status struct{ target }
 
 // Run is called by kong. As the operator it exits with 1 when urgent work stands still, so
 // that a watchdog can call it.
 func (c *Status) Run(s *Session) error {
-	acts, err := c.acts(c.Key)
+	return c.print(s, c.ofAPI, func(ctx context.Context, o *operate.Operator) (printed, error) {
+		now, err := o.Status(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return func(_ console.Streams, f console.Format) error {
+			if err := s.printStatus(f, &now); err != nil {
+				return err
+			}
+			if slices.ContainsFunc(now.Needs, func(n status.Need) bool { return n.Urgent }) {
+				return console.ExitError{Status: console.ExitFailure}
+			}
+			return nil
+		}, nil
+	})
+}
+
+// ofAPI reads what the API says.
+func (c *Status) ofAPI(ctx context.Context, api *client.Client) (printed, error) {
+	if err := api.Ready(ctx); err != nil {
+		return nil, err
+	}
+	tra, err := api.TRAStatus(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if !acts {
-		return c.Status.Run(s.Console)
+	rules := "not checked yet"
+	switch {
+	case tra.Details.RulesAgree == nil:
+	case *tra.Details.RulesAgree:
+		rules = fmt.Sprintf("as its answers (%d checked)", tra.Details.Checked)
+	default:
+		rules = fmt.Sprintf("differ from its answers (%d of %d)", tra.Details.Differed, tra.Details.Checked)
 	}
-	conn, err := s.Connect(c.Redis)
-	if err != nil {
-		return err
-	}
-	now, err := status.New(status.Options{Redis: conn.Client()}).Read(s.Ctx)
-	if err != nil {
-		return err
-	}
-	if err := s.printStatus(c.Format, &now); err != nil {
-		return err
-	}
-	if slices.ContainsFunc(now.Needs, func(n status.Need) bool { return n.Urgent }) {
-		return console.ExitError{Status: console.ExitFailure}
-	}
-	return nil
+	return record(tra,
+		console.Field{Name: "API", Value: c.APIURL + ": ready"},
+		console.Field{Name: "TRA", Value: console.OneLine(tra.Status, tra.Reason, tra.Message)},
+		console.Field{Name: "Latency", Value: (time.Duration(tra.LatencyMs) * time.Millisecond).String()},
+		console.Field{Name: "Last answer", Value: at(tra.LastSuccessAt)},
+		console.Field{Name: "Last failure", Value: console.OneLine(at(tra.LastFailureAt), tra.ErrorKind)},
+		console.Field{Name: "Tax rules", Value: rules}), nil
 }
 
 // section is one part of the status.
@@ -128,13 +145,6 @@ func millis(ms int64) string {
 		return ""
 	}
 	return (time.Duration(ms) * time.Millisecond).String()
-}
-
-func at(t *time.Time) string {
-	if t == nil {
-		return ""
-	}
-	return console.Time(*t)
 }
 
 func percentOf(used, limit int64, percent int) string {
@@ -243,7 +253,7 @@ func webhookSection(now *status.Status) section {
 	part := section{name: "Webhooks", header: "ID\tKEY\tHOST\tSTATE\tDELIVERED\tFAILED\tRETRIED"}
 	for _, w := range now.Webhooks {
 		part.rows = append(part.rows, []string{
-			w.ID, w.Name, w.Host, stateOf(webhook.EndpointState(w.State), w.Disabled),
+			w.ID, w.Name, w.Host, stateOf(w.State, w.Disabled),
 			count(w.Delivered), count(w.Failed), count(w.Retried),
 		})
 	}

@@ -1,10 +1,11 @@
-package operator
+package service
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"ushuru/pkg/cli/console"
@@ -96,7 +97,7 @@ type sitesPause struct {
 func (c *sitesPause) Run(s *Session) error {
 	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) error {
 		hosts, err := o.PauseSite(ctx, c.Site, c.For)
-		return s.done(err, "paused until %s: %s\n", console.Time(time.Now().Add(c.For)), oneWord(hosts...))
+		return s.done(err, "paused until %s: %s\n", console.Time(time.Now().Add(c.For)), strings.Join(hosts, ", "))
 	})
 }
 

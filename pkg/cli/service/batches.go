@@ -1,0 +1,307 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"ushuru/pkg/batch"
+	"ushuru/pkg/cli/console"
+	"ushuru/pkg/client"
+	"ushuru/pkg/operate"
+)
+
+// Batches is about batches that were submitted: those of the caller over the API, or of
+// all keys. The command batch submits one.
+type Batches struct {
+	List    batchesList    `cmd:"" help:"List your batches, newest first; as the operator, those of all API keys."`
+	Show    batchesShow    `cmd:"" help:"Print the status of a batch."`
+	Rows    batchesRows    `cmd:"" help:"List the rows of a batch with their state."`
+	Results batchesResults `cmd:"" help:"Write the results of a batch to a file, also while it runs."`
+	Follow  batchesFollow  `cmd:"" help:"Wait for the end of a batch."`
+	Cancel  batchesCancel  `cmd:"" help:"Cancel the rows of a batch that wait; as the operator, those that run too."`
+	Retry   batchesRetry   `cmd:"" help:"Retry the failed rows of a batch."`
+}
+
+// batchID names a batch.
+type batchID struct {
+	ID string `arg:"" help:"Id of the batch, as printed by batches list."`
+}
+
+// batchView is a batch: as JSON as the operator sees it, or as the API wrote it.
+type batchView struct {
+	ID          string         `json:"id"`
+	Key         string         `json:"key"` // id of the API key
+	Rows        int            `json:"rows"`
+	Counts      map[string]int `json:"counts"`
+	PerSecond   float64        `json:"perSecond,omitempty"`
+	SecondsLeft int            `json:"secondsLeft,omitempty"`
+	Created     time.Time      `json:"created"`
+	Cancelled   time.Time      `json:"cancelled,omitzero"`
+	Ended       time.Time      `json:"ended,omitzero"`
+
+	answer *client.Batch // of the API; nil for the operator
+}
+
+// callersBatch is a batch of the caller.
+func callersBatch(b *client.Batch) batchView {
+	return batchView{
+		ID: b.ID, Rows: b.Rows, Counts: b.Counts, PerSecond: b.PerSecond, SecondsLeft: b.SecondsLeft,
+		Created: b.Created, Ended: b.Ended, answer: b,
+	}
+}
+
+// anyBatch is a batch of any API key.
+func anyBatch(b *batch.Batch) batchView {
+	v := batchView{
+		ID: b.ID, Key: b.Owner, Rows: b.Rows, Counts: map[string]int{}, PerSecond: b.PerSecond,
+		SecondsLeft: int(b.Remaining().Seconds()), Created: b.Created, Cancelled: b.Cancelled, Ended: b.Ended,
+	}
+	for state, n := range b.Counts {
+		v.Counts[string(state)] = n
+	}
+	return v
+}
+
+// outcomes returns the counts of a batch that are not zero.
+func (v batchView) outcomes() string {
+	var parts []string
+	for _, state := range batch.States() {
+		if n := v.Counts[string(state)]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (v batchView) left() string {
+	if v.SecondsLeft == 0 {
+		return ""
+	}
+	return (time.Duration(v.SecondsLeft) * time.Second).String()
+}
+
+// print prints the status of a batch.
+func (v batchView) print(out console.Streams, f console.Format) error {
+	var (
+		value  any = v
+		answer client.Batch
+	)
+	if v.answer != nil {
+		value, answer = v.answer, *v.answer
+	}
+	return console.Show(out, f, value, []console.Field{
+		{Name: "Batch", Value: v.ID},
+		{Name: "Key", Value: v.Key},
+		{Name: "State", Value: answer.State},
+		{Name: "Rows", Value: fmt.Sprintf("%d: %s", v.Rows, v.outcomes())},
+		{Name: "Left", Value: v.left()},
+		{Name: "Waits for", Value: console.OneLine(answer.WaitingFor, answer.Message)},
+		{Name: "Created", Value: console.Time(v.Created)},
+		{Name: "Cancelled", Value: console.Time(v.Cancelled)},
+		{Name: "Ended", Value: console.Time(v.Ended)},
+		{Name: "Kept until", Value: console.Time(answer.Expires)},
+	})
+}
+
+func showCallersBatch(b *client.Batch) printed { return callersBatch(b).print }
+func showAnyBatch(b *batch.Batch) printed      { return anyBatch(b).print }
+
+type batchesList struct {
+	target
+	Limit int `default:"50" help:"Maximum number of batches."`
+
+	Owner   string `help:"As the operator: only batches of the API key with this id." placeholder:"ID"`
+	Running bool   `help:"As the operator: only batches that have not ended."`
+}
+
+// Run is called by kong.
+func (c *batchesList) Run(s *Session) error {
+	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+		return as(listed("ID\tSTATE\tROWS\tOUTCOMES\tCREATED\tENDED", func(b *client.Batch) []string {
+			return []string{
+				b.ID, b.State, strconv.Itoa(b.Rows), callersBatch(b).outcomes(), console.Time(b.Created), console.Time(b.Ended),
+			}
+		}))(first(api.Batches(ctx), c.Limit))
+	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
+		all, err := o.Batches(ctx, operate.BatchFilter{Key: c.Owner, Running: c.Running, Limit: c.Limit})
+		views := make([]batchView, len(all))
+		for i, b := range all {
+			views[i] = anyBatch(b)
+		}
+		return as(listed("ID\tKEY\tROWS\tOUTCOMES\tA SECOND\tLEFT\tCREATED\tENDED", func(v batchView) []string {
+			return []string{
+				v.ID, v.Key, strconv.Itoa(v.Rows), v.outcomes(), strconv.FormatFloat(v.PerSecond, 'f', 1, 64), v.left(),
+				console.Time(v.Created), console.Time(v.Ended),
+			}
+		}))(views, err)
+	})
+}
+
+type batchesShow struct {
+	target
+	batchID
+}
+
+// Run is called by kong.
+func (c *batchesShow) Run(s *Session) error {
+	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+		return as(showCallersBatch)(api.Batch(ctx, c.ID))
+	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
+		return as(showAnyBatch)(o.Batch(ctx, c.ID))
+	})
+}
+
+type batchesCancel struct {
+	target
+	batchID
+}
+
+// Run is called by kong.
+func (c *batchesCancel) Run(s *Session) error {
+	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+		return as(showCallersBatch)(api.CancelBatch(ctx, c.ID))
+	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
+		return as(showAnyBatch)(o.CancelBatch(ctx, c.ID))
+	})
+}
+
+type batchesRetry struct {
+	target
+	batchID
+}
+
+// Run is called by kong.
+func (c *batchesRetry) Run(s *Session) error {
+	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+		return as(showCallersBatch)(api.RetryBatch(ctx, c.ID))
+	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
+		b, err := o.RetryBatch(ctx, c.ID)
+		if errors.Is(err, batch.ErrNoneFailed) {
+			err = errors.New("no row of the batch has failed")
+		}
+		return as(showAnyBatch)(b, err)
+	})
+}
+
+type batchesRows struct {
+	request
+	batchID
+	State string `enum:",waiting,running,succeeded,failed,cancelled,rejected" default:"" help:"Only rows in this state."`
+}
+
+// Run is called by kong.
+func (c *batchesRows) Run(s *Session) error {
+	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+		return as(listed("ROW\tREFERENCE\tSTATE\tLISTING\tERROR", func(i *client.BatchItem) []string {
+			why := ""
+			if i.Error != nil {
+				why = i.Error.Code + ": " + i.Error.Message
+			}
+			return []string{strconv.Itoa(i.Row), i.Reference, i.State, i.URL, why}
+		}))(first(api.BatchItems(ctx, c.ID, c.State), math.MaxInt))
+	})
+}
+
+type batchesResults struct {
+	clientConfig
+	batchID
+	Out string `required:"" placeholder:"FILE" type:"path" help:"Output file; its ending selects the format: .xlsx, .csv …"`
+}
+
+// Run is called by kong.
+func (c *batchesResults) Run(s *Session) error {
+	return c.call(s, func(ctx context.Context, api *client.Client) error {
+		return saveResults(ctx, s.Streams, api, c.ID, c.Out, nil)
+	})
+}
+
+// saveResults writes the file of results completely or not at all. A terminal shows that
+// it takes a while: the API calculates every row for today.
+func saveResults(ctx context.Context, streams console.Streams, api *client.Client, id, out string, view url.Values) error {
+	progress := streams.NewProgress(true)
+	defer progress.End()
+	progress.Show("writing " + out)
+	body, err := api.BatchFile(ctx, id, strings.TrimPrefix(filepath.Ext(out), "."), view)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = body.Close() }()
+	return console.CopyFile(out, body)
+}
+
+type batchesFollow struct {
+	request
+	batchID
+	AllowFailures bool `help:"Exit with 0 though rows failed or were rejected."`
+}
+
+// Run is called by kong.
+func (c *batchesFollow) Run(s *Session) error {
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	b, err := followBatch(s, api, c.ID)
+	if err != nil {
+		return printError(s, err)
+	}
+	if err := callersBatch(b).print(s.Streams, c.Format); err != nil {
+		return err
+	}
+	return exitOf(b, c.AllowFailures)
+}
+
+// exitOf returns the exit status for a batch that has ended.
+func exitOf(b *client.Batch, allowFailures bool) error {
+	if allowFailures || b.Counts["failed"]+b.Counts["rejected"]+b.Counts["cancelled"] == 0 {
+		return nil
+	}
+	return console.ExitError{Status: console.ExitRows}
+}
+
+// followBatch waits for the end of a batch and shows its progress.
+func followBatch(s *Session, api *client.Client, id string) (ended *client.Batch, err error) {
+	progress := s.NewProgress(false)
+	defer progress.End()
+	for b, err := range api.BatchEvents(s.Ctx, id) {
+		if err != nil && s.Ctx.Err() != nil {
+			progress.End()
+			_, _ = fmt.Fprintf(s.Err, "Stopped. The batch continues on the server. "+
+				"Run the same command again, or: ushuru batches follow %s\n", id)
+			return nil, console.ExitError{Status: console.ExitFailure}
+		}
+		if err != nil {
+			return nil, err
+		}
+		ended = b
+		if !b.HasEnded() {
+			progress.Show(batchProgress(b))
+		}
+	}
+	if ended == nil { // it ended before the stream was opened
+		return api.Batch(s.Ctx, id)
+	}
+	return ended, nil
+}
+
+// batchProgress returns how far a batch has come, in one line.
+func batchProgress(b *client.Batch) string {
+	const width = 30
+	done := width * b.Finished() / max(b.Rows, 1)
+	text := fmt.Sprintf("batch %s [%s%s] %d of %d, %.1f /s", b.ID, strings.Repeat("#", done), strings.Repeat(".", width-done),
+		b.Finished(), b.Rows, b.PerSecond)
+	if left := callersBatch(b).left(); left != "" {
+		text += ", " + left + " left"
+	}
+	if b.Message != "" {
+		text += "; " + b.Message
+	}
+	return text
+}

@@ -1,0 +1,306 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ushuru/pkg/cli/console"
+	"ushuru/pkg/client"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/operate"
+)
+
+// Jobs is about jobs: those of the caller over the API, or of all keys.
+type Jobs struct {
+	List   jobsList   `cmd:"" help:"List the jobs of your API key, newest first; as the operator, those of all keys."`
+	Show   jobsShow   `cmd:"" help:"Print a job with its result or error."`
+	Follow jobsFollow `cmd:"" help:"Wait for the end of a job, and print its result or error."`
+	Cancel jobsCancel `cmd:"" help:"Cancel a job that no one else waits for; as the operator, for everyone."`
+	Retry  jobsRetry  `cmd:"" help:"Submit the request of a failed job again; as the operator, also those of all failed jobs with an error."`
+}
+
+// jobID names a job.
+type jobID struct {
+	ID string `arg:"" help:"Id of the job, as printed by jobs list."`
+}
+
+// jobView is a job as the operator sees it.
+type jobView struct {
+	ID       string               `json:"id"`
+	Kind     string               `json:"kind"`
+	Class    jobs.Class           `json:"class"`
+	Key      string               `json:"key"` // id of the API key
+	State    jobs.State           `json:"state"`
+	Steps    map[string]jobs.Step `json:"steps"`
+	Children map[string]jobChild  `json:"children,omitempty"`
+	Input    json.RawMessage      `json:"input"`
+	Error    *jobs.Error          `json:"error,omitempty"`
+	Result   json.RawMessage      `json:"result,omitempty"`
+	Created  time.Time            `json:"created"`
+	Ended    time.Time            `json:"ended,omitzero"`
+	Deadline time.Time            `json:"deadline"`
+}
+
+// jobChild is a job that another waits for.
+type jobChild struct {
+	Job   string     `json:"job"`
+	State jobs.State `json:"state"`
+}
+
+func newJobView(job *jobs.Job) jobView {
+	v := jobView{
+		ID: job.ID, Kind: job.Kind, Class: job.Class, Key: job.Owner, State: job.State, Steps: job.Steps,
+		Children: map[string]jobChild{}, Input: job.Input, Error: job.Error, Result: job.Result, Created: job.Created,
+		Ended: job.Ended, Deadline: job.Deadline,
+	}
+	for name, child := range job.Children {
+		v.Children[name] = jobChild{child.Job, child.State}
+	}
+	return v
+}
+
+func errorText(failure *jobs.Error) string {
+	if failure == nil {
+		return ""
+	}
+	return console.OneLine(failure.Code+":", failure.Message)
+}
+
+// callersJob prints a job of the caller, in JSON with its result.
+func callersJob(job *client.Job) printed {
+	fields := []console.Field{
+		{Name: "Job", Value: job.ID},
+		{Name: "Kind", Value: job.Kind},
+		{Name: "State", Value: job.State},
+		{Name: "Progress", Value: fmt.Sprintf("%d of %d", job.Progress.Done, job.Progress.Total)},
+		{Name: "Waits for", Value: console.OneLine(job.WaitingFor, job.Message)},
+		{Name: "Created", Value: console.Time(job.Created)},
+		{Name: "Ended", Value: console.Time(job.Ended)},
+	}
+	for _, step := range job.Progress.Steps {
+		fields = append(fields, console.Field{Name: "  " + step.Name, Value: step.State})
+	}
+	if job.Error != nil {
+		fields = append(fields, console.Field{Name: "Error", Value: console.OneLine(job.Error.Code+":", job.Error.Message)})
+	}
+	if job.Result != nil {
+		fields = append(fields, console.Field{Name: "Result", Value: "there is one: add --json"})
+	}
+	return record(job, fields...)
+}
+
+// anyJob prints a job of any API key.
+func anyJob(job *jobs.Job) printed {
+	fields := []console.Field{
+		{Name: "Job", Value: job.ID},
+		{Name: "Kind", Value: console.OneLine(job.Kind, string(job.Class))},
+		{Name: "Key", Value: job.Owner},
+		{Name: "State", Value: string(job.State)},
+	}
+	for _, name := range slices.Sorted(maps.Keys(job.Steps)) {
+		step := job.Steps[name]
+		state := fmt.Sprintf("%s since %s, attempt %d, %d retries",
+			step.State, console.Time(step.Since), step.Attempt, step.Retries)
+		if step.Worker != "" {
+			state += ", worker " + step.Worker
+		}
+		fields = append(fields, console.Field{Name: "  " + name, Value: state})
+	}
+	for _, name := range slices.Sorted(maps.Keys(job.Children)) {
+		child := job.Children[name]
+		fields = append(fields, console.Field{Name: "  " + name, Value: console.OneLine(child.Job, string(child.State))})
+	}
+	return record(newJobView(job), append(fields,
+		console.Field{Name: "Error", Value: errorText(job.Error)},
+		console.Field{Name: "Input", Value: string(job.Input)},
+		console.Field{Name: "Created", Value: console.Time(job.Created)},
+		console.Field{Name: "Ended", Value: console.Time(job.Ended)},
+		console.Field{Name: "Deadline", Value: console.Time(job.Deadline)})...)
+}
+
+type jobsList struct {
+	target
+	State string `enum:",queued,running,succeeded,failed,cancelled" default:"" help:"Only jobs in this state."`
+	Limit int    `default:"50" help:"Maximum number of jobs."`
+
+	Owner string `help:"As the operator: only jobs of the API key with this id." placeholder:"ID"`
+	Kind  string `help:"As the operator: only jobs of this kind: estimate, quote, report, compare." placeholder:"KIND"`
+	Step  string `help:"As the operator: only jobs that are at this step or have failed there." placeholder:"STEP"`
+	Code  string `help:"As the operator: only jobs with this error." placeholder:"CODE"`
+}
+
+// Run is called by kong. As the operator without a state it lists those that have not ended.
+func (c *jobsList) Run(s *Session) error {
+	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+		return as(listed("ID\tKIND\tSTATE\tCREATED\tENDED\tABOUT\tERROR", func(j *client.ListedJob) []string {
+			code := ""
+			if j.Error != nil {
+				code = j.Error.Code
+			}
+			return []string{j.ID, j.Kind, j.State, console.Time(j.Created), console.Time(j.Ended), about(j), code}
+		}))(first(api.Jobs(ctx, c.State), c.Limit))
+	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
+		return as(anyJobs)(o.Jobs(ctx, operate.JobFilter{
+			State: jobs.State(c.State), Key: c.Owner, Kind: c.Kind, Step: c.Step, Code: c.Code, Limit: c.Limit,
+		}))
+	})
+}
+
+// anyJobs prints jobs of all API keys without their results, which jobs show has.
+func anyJobs(all []*jobs.Job) printed {
+	views := make([]jobView, len(all))
+	steps := map[string][]string{}
+	for i, job := range all {
+		views[i] = newJobView(job)
+		views[i].Result, steps[job.ID] = nil, operate.OpenSteps(job)
+	}
+	return listed("ID\tKIND\tCLASS\tSTATE\tSTEPS\tKEY\tCREATED\tERROR", func(v jobView) []string {
+		return []string{
+			v.ID, v.Kind, string(v.Class), string(v.State), strings.Join(steps[v.ID], ", "), v.Key,
+			console.Time(v.Created), errorText(v.Error),
+		}
+	})(views)
+}
+
+// first returns the first entries of a list.
+func first[T any](list iter.Seq2[T, error], limit int) (all []T, err error) {
+	for entry, err := range list {
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, entry); len(all) >= limit {
+			break
+		}
+	}
+	return all, nil
+}
+
+// about returns what a job is about: its URLs, or the car that the caller described.
+func about(j *client.ListedJob) string {
+	if car := j.Car; car != nil {
+		return console.OneLine(fmt.Sprint(car.Make, " ", car.Model, " ", car.ModelCode, " ", car.Year))
+	}
+	return console.OneLine(j.URLs...)
+}
+
+type jobsShow struct {
+	target
+	termFlags
+	jobID
+}
+
+// Run is called by kong.
+func (c *jobsShow) Run(s *Session) error {
+	terms, err := c.terms()
+	if err != nil {
+		return err
+	}
+	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+		return as(callersJob)(api.Job(ctx, c.ID, terms))
+	}, func(ctx context.Context, o *operate.Operator) (printed, error) { return as(anyJob)(o.Job(ctx, c.ID)) })
+}
+
+type jobsCancel struct {
+	target
+	jobID
+}
+
+// Run is called by kong.
+func (c *jobsCancel) Run(s *Session) error {
+	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+		return as(callersJob)(api.CancelJob(ctx, c.ID))
+	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
+		job, err := o.CancelJob(ctx, c.ID)
+		if errors.Is(err, operate.ErrEnded) {
+			return nil, fmt.Errorf("the job had ended before: %s", job.State)
+		}
+		return as(anyJob)(job, err)
+	})
+}
+
+type jobsRetry struct {
+	target
+	ID string `arg:"" optional:"" help:"Id of the job, as printed by jobs list; only the operator may leave it out."`
+
+	Code  string `help:"As the operator, without an id: the failed jobs with this error." placeholder:"CODE"`
+	Step  string `help:"With --code: only those that failed at this step." placeholder:"STEP"`
+	Kind  string `help:"With --code: only those of this kind." placeholder:"KIND"`
+	Limit int    `default:"1000" help:"With --code: maximum number of jobs, the newest."`
+}
+
+// Run is called by kong.
+func (c *jobsRetry) Run(s *Session) error {
+	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+		if c.ID == "" {
+			return nil, errors.New("give the id of a job: see ushuru jobs list")
+		}
+		return as(callersJob)(api.RetryJob(ctx, c.ID))
+	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
+		if (c.ID == "") == (c.Code == "") {
+			return nil, errors.New("give the id of a job, or --code for all failed jobs with an error")
+		}
+		if c.ID != "" {
+			return as(anyJob)(o.RetryJob(ctx, c.ID))
+		}
+		n, err := o.RetryFailed(ctx, operate.JobFilter{Kind: c.Kind, Step: c.Step, Code: c.Code, Limit: c.Limit})
+		return retried(n), err
+	})
+}
+
+// retried prints how many jobs or deliveries are tried again.
+func retried(n int) printed {
+	return record(map[string]int{"retried": n}, console.Field{Name: "Retried", Value: strconv.Itoa(n)})
+}
+
+type jobsFollow struct {
+	request
+	termFlags
+	jobID
+}
+
+// Run is called by kong. It waits for the end of a job.
+func (c *jobsFollow) Run(s *Session) error {
+	terms, err := c.terms()
+	if err != nil {
+		return err
+	}
+	return c.call(s, func(ctx context.Context, api *client.Client) error {
+		w := &awaited{progress: s.NewProgress(c.JSON)}
+		defer w.progress.End()
+		for job, err := range api.JobEvents(ctx, c.ID, terms) {
+			if err != nil {
+				return err
+			}
+			w.show(job)
+			if job.HasEnded() {
+				w.progress.End()
+				return c.printEnd(s, job)
+			}
+		}
+		return nil
+	})
+}
+
+// printEnd prints the result of a job, or its error and the exit status for it.
+func (c *jobsFollow) printEnd(s *Session, job *client.Job) error {
+	switch {
+	case c.JSON:
+		if err := printJSON(s, job.JSON); err != nil {
+			return err
+		}
+	case job.Result != nil:
+		return printJSON(s, job.Result)
+	}
+	if err := job.Failure(); err != nil {
+		return printRefusal(s, err, outputOptions{})
+	}
+	return nil
+}

@@ -1,0 +1,207 @@
+// Package service is the commands about a running service: of a caller, over the API with an
+// API key, and of the operator, over Redis. Those that both have do one or the other: see
+// target.
+package service
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/user"
+	"time"
+
+	"ushuru/pkg/cli/console"
+	"ushuru/pkg/client"
+	"ushuru/pkg/operate"
+	"ushuru/pkg/redisx"
+)
+
+// Redis says where Redis is.
+type Redis struct {
+	RedisURL        console.Secret `env:"REDIS_URL" placeholder:"URL" help:"redis://, rediss://, redis-socket://, redis-sentinel:// or redis-cluster:// URL."`
+	RedisPoolSize   int            `env:"REDIS_POOL_SIZE" default:"0" range:"0..10000" help:"Maximum connections per server; 0 means ten per CPU."`
+	AllowPlainRedis bool           `env:"ALLOW_PLAIN_REDIS" help:"Allow a Redis on another host without password and without TLS in production."`
+}
+
+// Session is what the commands need of the program.
+type Session struct {
+	*console.Console
+
+	Log        *slog.Logger
+	Production bool
+	// Connect opens a connection, which the program closes.
+	Connect func(Redis) (*redisx.Conn, error)
+}
+
+// Operator returns an Operator for the person who runs the program.
+func (s *Session) Operator(config Redis) (*operate.Operator, error) {
+	conn, err := s.Connect(config)
+	if err != nil {
+		return nil, err
+	}
+	return operate.New(operate.Options{
+		Redis: conn.Client(), Log: s.Log, Who: who(), AllowLoopback: !s.Production,
+	}), nil
+}
+
+// who names the person who runs the program: "juma@server".
+func who() string {
+	name := os.Getenv("SUDO_USER")
+	if current, err := user.Current(); err == nil {
+		name = cmp.Or(name, current.Username)
+	}
+	host, _ := os.Hostname()
+	return cmp.Or(name, "unknown") + "@" + cmp.Or(host, "unknown")
+}
+
+// act runs an action of the operator.
+func (s *Session) act(config Redis, do func(context.Context, *operate.Operator) error) error {
+	o, err := s.Operator(config)
+	if err != nil {
+		return err
+	}
+	err = do(s.Ctx, o)
+	if errors.Is(err, operate.ErrNotFound) {
+		return errors.New("there is none with that id")
+	}
+	return err
+}
+
+// done prints what an action has done, unless it failed.
+func (s *Session) done(err error, format string, values ...any) error {
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.Out, format, values...)
+	return err
+}
+
+// clientConfig says how the API is called.
+type clientConfig struct {
+	APIURL  string         `name:"url" env:"USHURU_URL" default:"http://127.0.0.1:8080" help:"Base URL of the API."`
+	Key     console.Secret `env:"USHURU_KEY" help:"API key; ushuru keys create issues one."`
+	Timeout time.Duration  `default:"10m" help:"Maximum time to wait for the result."`
+
+	language string // of the answers; "" is English
+}
+
+// in returns the configuration for answers in a language.
+func (c clientConfig) in(lang string) clientConfig {
+	c.language = lang
+	return c
+}
+
+// client returns a client of the API.
+func (c clientConfig) client() (*client.Client, error) {
+	if c.Key == "" {
+		return nil, errors.New("set USHURU_KEY to an API key")
+	}
+	return client.New(client.Options{URL: c.APIURL, Key: string(c.Key), Language: c.language})
+}
+
+// call calls the API within the time that the caller gives it. An error of the API is
+// printed.
+func (c clientConfig) call(s *Session, do func(ctx context.Context, api *client.Client) error) error {
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(s.Ctx, c.Timeout)
+	defer cancel()
+	return printError(s, do(ctx, api))
+}
+
+// request is a command that only a caller has.
+type request struct {
+	clientConfig
+	console.Format
+}
+
+// print prints what the API answers.
+func (c request) print(s *Session, ask func(context.Context, *client.Client) (printed, error)) error {
+	return c.call(s, func(ctx context.Context, api *client.Client) error {
+		answer, err := ask(ctx, api)
+		if err != nil {
+			return err
+		}
+		return answer(s.Streams, c.Format)
+	})
+}
+
+// target is a command that both a caller and the operator have. It calls the API with an API
+// key, and without one it acts over Redis on the work of all keys.
+type target struct {
+	request
+	Redis
+
+	Operator bool `help:"Act as the operator, over REDIS_URL, on those of all API keys; without USHURU_KEY that is the default."`
+}
+
+var errNoMode = errors.New("set USHURU_KEY to an API key, or REDIS_URL to act as the operator")
+
+// print prints what the API answers to a caller, or what the operator does or reads.
+func (c target) print(
+	s *Session, caller func(context.Context, *client.Client) (printed, error),
+	operator func(context.Context, *operate.Operator) (printed, error),
+) error {
+	switch {
+	case !c.Operator && c.Key != "":
+		return c.request.print(s, caller)
+	case !c.Operator && c.RedisURL == "":
+		return errNoMode
+	}
+	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) error {
+		result, err := operator(ctx, o)
+		if result == nil {
+			return err
+		}
+		return errors.Join(err, result(s.Streams, c.Format))
+	})
+}
+
+// printed prints what a command has got.
+type printed func(console.Streams, console.Format) error
+
+// as returns what prints a result, unless there is an error instead.
+func as[T any](show func(T) printed) func(T, error) (printed, error) {
+	return func(result T, err error) (printed, error) {
+		if err != nil {
+			return nil, err
+		}
+		return show(result), nil
+	}
+}
+
+// record prints one thing: as JSON a value, else its fields.
+func record(value any, fields ...console.Field) printed {
+	return func(out console.Streams, f console.Format) error { return console.Show(out, f, value, fields) }
+}
+
+// listed returns what prints things under a header.
+func listed[T any](header string, cells func(T) []string) func([]T) printed {
+	return func(all []T) printed {
+		return func(out console.Streams, f console.Format) error { return console.List(out, f, all, header, cells) }
+	}
+}
+
+// said prints a sentence.
+func said(format string, values ...any) printed {
+	return func(out console.Streams, _ console.Format) error {
+		_, err := fmt.Fprintf(out.Out, format, values...)
+		return err
+	}
+}
+
+// printJSON prints an answer as the API wrote it.
+func printJSON(s *Session, answer json.RawMessage) error { return console.WriteJSON(s.Out, answer) }
+
+func at(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return console.Time(*t)
+}
