@@ -18,10 +18,13 @@ import (
 	"pgregory.net/rapid"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 	"ushuru/tasks/enginetest"
 )
+
+var _ = testenv.FewChecks()
 
 // The simulation has processes that submit, run and sweep, and that crash before or
 // after any of their writes to Redis. The test plays the queue: it delivers tasks

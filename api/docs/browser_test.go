@@ -17,6 +17,7 @@ var shots = flag.String("shots", "", "folder for pictures of the pages")
 // TestTheDescriptionCanBeTriedOut authorizes in a real Chromium and executes an estimate,
 // under the content security policy of the page.
 func TestTheDescriptionCanBeTriedOut(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	service, tab := startDemo(t), browsertest.Open(t)
 	tab.View(1280, "light")

@@ -181,6 +181,7 @@ func TestTheReportOfATableIsAccessible(t *testing.T) {
 // TestADealerCalculatesATable follows a dealer from the key to the results, in both
 // languages, on a phone and on a desk, light and dark.
 func TestADealerCalculatesATable(t *testing.T) {
+	testenv.Long(t)
 	service, b := start(t), open(t)
 	table := tableOfCars(t, service)
 	b.view(360, "light")

@@ -167,6 +167,7 @@ func TestTheOperatorCalculatesATable(t *testing.T) {
 // fresh estimates in an hour, then a puzzle, and two streams at once. What is known already
 // stays free.
 func TestTheEleventhEstimateAndTheThirdStream(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	service := start(t)
 	p := visit(t, service.URL)

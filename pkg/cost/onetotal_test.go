@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ushuru/pkg/cost"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/vehicle"
 )
 
@@ -16,7 +17,7 @@ func TestEveryWayGivesOneTotal(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(28, 13))
 	tables := cost.Embedded()
-	for range 40 {
+	for range testenv.Pick(40, 10) {
 		q := randomQuote(r)
 		plain := tables.Calculate(q.estimate, q.terms, q.now)
 		others := q.terms

@@ -9,8 +9,11 @@ import (
 
 	"ushuru/pkg/cost"
 	"ushuru/pkg/money"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/vehicle"
 )
+
+var _ = testenv.FewChecks()
 
 // drawn is an estimate of some car, at some rate, on some day.
 type drawn struct {

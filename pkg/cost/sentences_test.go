@@ -12,6 +12,7 @@ import (
 	"ushuru/pkg/cost"
 	"ushuru/pkg/duty"
 	"ushuru/pkg/money"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/vehicle"
 )
 
@@ -68,7 +69,7 @@ func TestNoSentenceIsFalse(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(28, 11))
 	said := map[string]int{}
-	for range 2000 {
+	for range testenv.Pick(2000, 500) {
 		q := randomQuote(r)
 		got := cost.Embedded().Calculate(q.estimate, q.terms, q.now)
 		for claim, isTrue := range claims(q, got) {

@@ -198,6 +198,7 @@ func growth(size int, page func(int) string) (exponent float64, costs []time.Dur
 
 // A page that is twice as long takes twice as long to read, whatever it is made of.
 func TestReadingGrowsWithThePage(t *testing.T) { //nolint:tparallel // shapes that run at once would disturb each other
+	testenv.Long(t)
 	t.Parallel()
 	size, most := 32<<10, 1.2
 	names := make([]string, 0, len(hostileShapes))

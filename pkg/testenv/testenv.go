@@ -5,6 +5,7 @@ package testenv
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -97,6 +98,15 @@ func Long(t testing.TB) {
 	if !IsLong() {
 		t.Skip("a test of the long tier: USHURU_TEST=long runs it")
 	}
+}
+
+// FewChecks makes rapid draw a fifth of its cases in the short tier; -rapid.checks overrides
+// it. A test's file calls it as a variable's value, before the flags are parsed.
+func FewChecks() (is bool) {
+	if IsLong() {
+		return false
+	}
+	return flag.Set("rapid.checks", "20") == nil
 }
 
 // IsLong reports whether the long tier runs, for tests that have more cases in it.

@@ -6,9 +6,11 @@ import (
 	"testing"
 
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 )
 
 func TestCachedEstimateCostsOneRead(t *testing.T) {
+	testenv.Long(t)
 	var out bytes.Buffer
 	numbers, err := Cached(t.Context(), &out, CachedOptions{
 		Redis: redistest.Open(t, redistest.Start(t).URL), Requests: 1000, Callers: 4,

@@ -7,9 +7,11 @@ import (
 	"testing"
 
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 )
 
 func TestTripsMeasuresAListing(t *testing.T) {
+	testenv.Long(t)
 	var out bytes.Buffer
 	numbers, err := Trips(t.Context(), &out, BatchOptions{
 		Redis: redistest.Open(t, redistest.Start(t).URL), Log: slog.New(slog.DiscardHandler),

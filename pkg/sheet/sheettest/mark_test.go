@@ -47,6 +47,7 @@ func every() (list []Sheet) {
 }
 
 func TestTheMarkIsReadOffEveryPicture(t *testing.T) {
+	testenv.Long(t)
 	for i, s := range every() {
 		if i < Number && i%len(variants) != i/len(variants)%len(variants) {
 			continue // the pipeline of package sheet reads them all

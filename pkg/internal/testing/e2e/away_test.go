@@ -35,6 +35,7 @@ func (s *stack) quoteJob(year int) string {
 // A worker that the authority refuses must not fail the jobs that a worker
 // elsewhere can finish.
 func TestARefusedWorkerLeavesItsJobsToAnother(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	s := newStack(t, redistest.Open(t, redistest.Start(t).URL))
 	s.work(tasks.RoleAny, tasks.RoleAuthority)

@@ -12,6 +12,7 @@ import (
 
 	"ushuru/pkg/ai/aitest"
 	"ushuru/pkg/app"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -245,6 +246,7 @@ func TestTwoCarsAreComparedWithoutAnAI(t *testing.T) {
 // What a program can see to be misread of a sheet does not count for or against
 // a car; its money never depends on a sheet.
 func TestAMisreadSheetMovesNoMoney(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	for _, misread := range []struct {
 		name   string

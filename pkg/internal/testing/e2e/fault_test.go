@@ -18,6 +18,7 @@ import (
 // After FLUSHALL nothing is left but what the operator restores; the processes that
 // run find their queues and serve again, without a restart.
 func TestServiceGoesOnAfterFlush(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	server := redistest.Start(t)
 	conn := redistest.Open(t, server.URL)

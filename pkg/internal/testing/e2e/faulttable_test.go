@@ -210,8 +210,9 @@ func (c faultCase) run(t *testing.T) string {
 	lost, doubled := f.count()
 	again := int(f.lots.site.requests.Load()) - len(f.lots.urls)
 	// A busy machine adds some seconds: with two builds and a browser beside it 8.1 s were
-	// measured where 0.3 to 0.9 s are usual. The table has the figure.
-	const busy = 8 * time.Second
+	// measured where 0.3 to 0.9 s are usual, and in the short tier, which runs while others
+	// work, 13.4 s. The table has the figure.
+	busy := testenv.Pick(8*time.Second, 30*time.Second)
 	if lost+doubled > 0 || still > c.still+busy || again > c.pages {
 		t.Errorf("%d lost, %d doubled, %d pages again, stood still for %v (%v allowed)", lost, doubled, again, still, c.still)
 	}

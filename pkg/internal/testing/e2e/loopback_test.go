@@ -16,6 +16,7 @@ import (
 	"ushuru/pkg/keys"
 	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 )
 
 // simulator starts a simulator as a process of its own and returns what it prints
@@ -47,6 +48,7 @@ func simulator(t *testing.T, args ...string) (firstLines string) {
 // TestRealProcessesReadTheSimulatedSite does what docs/operating.md shows: Redis,
 // both simulators, API and worker, each a process of its own, with ALLOW_LOOPBACK.
 func TestRealProcessesReadTheSimulatedSite(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	server := redistest.Start(t)
 	_, authority, _ := strings.Cut(simulator(t, "authority", "--listen", "127.0.0.1:0"), "AUTHORITY_URL=")

@@ -70,6 +70,7 @@ func sameEvent(t *testing.T, first, again received) {
 // The rows of a batch that failed while their site was down succeed after the command; its
 // end is announced once more.
 func TestOperatorsRetryABatchWhoseSiteWasDown(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	server := redistest.Start(t)
 	s := newStack(t, redistest.Open(t, server.URL))
