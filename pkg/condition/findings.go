@@ -15,6 +15,9 @@ func (r *reader) find(tok *token) {
 	case name == "unknown" && r.unsure():
 		return
 	}
+	if r.ended && slices.Contains(ofTheCar, findingName(tok)) {
+		r.startNoun()
+	}
 	follows := r.last != nil && r.last.has("find") && r.prev != nil && r.prev.end == tok.start
 	parts := r.partsOf(follows)
 	r.fresh = nil
@@ -30,6 +33,9 @@ func (r *reader) find(tok *token) {
 	r.used, r.parts, r.choice = parts, nil, false
 	r.endFinding()
 }
+
+// ofTheCar are findings that need no part, and take none of an earlier item.
+var ofTheCar = []string{"nostart", "hardstart", "nomove", "noregister", "noshift", "nocharge", "noboost", "nofit"}
 
 // partsOf returns the parts of a finding; one that follows another at once may share its.
 func (r *reader) partsOf(follows bool) []*token {

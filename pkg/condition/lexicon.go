@@ -36,6 +36,10 @@ var lexicon = sync.OnceValue(func() *words {
 	l := &words{bySpelling: map[string][]sense{}}
 	for _, row := range rows(wordTable, 5) {
 		if row[0] == "verb" {
+			if row[1] == "deny" { // of what nobody perceives: 感じられません
+				l.add([]string{"deny", "fine", "", "", ""}, negated(row[3], strings.Fields(row[4])))
+				continue
+			}
 			row[0] = "find"
 			l.add(row, negated(row[3], strings.Fields(row[4])))
 			if row[1] != "noout" { // a smoke that comes out is no good news
