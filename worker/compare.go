@@ -52,8 +52,9 @@ func recommend(costs *cost.Tables) stepFunc {
 		}
 		verdict := advice.Judge(pair)
 		used := money.NewNumber(terms.Rate)
+		first, second := pair.Cars()
 		return vehicle.Comparison{
-			Car1: pair.Car1, Car2: pair.Car2, CondReport1: car1.summary, CondReport2: car2.summary,
+			Car1: first, Car2: second, CondReport1: car1.summary, CondReport2: car2.summary,
 			Recommendation: advice.Write(verdict, pair, input.Lang), Rate: &used, Lang: input.Lang, Verdict: &verdict,
 			Warnings: slices.Concat(car1.warnings, car2.warnings),
 		}, nil

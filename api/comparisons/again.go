@@ -42,7 +42,8 @@ func (s *Resource) comparedAgain(ctx context.Context, kept []byte, input tasks.C
 		return nil, err
 	}
 	verdict := advice.Judge(pair)
-	c.Car1, c.Car2, c.Verdict = pair.Car1, pair.Car2, &verdict
+	c.Car1, c.Car2 = pair.Cars()
+	c.Verdict = &verdict
 	c.Recommendation = advice.Write(verdict, pair, input.Lang)
 	rate := money.NewNumber(terms.Rate)
 	c.Rate = &rate

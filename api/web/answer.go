@@ -16,6 +16,7 @@ import (
 	"ushuru/api/problem"
 	"ushuru/api/web/asset"
 	"ushuru/api/web/frame"
+	"ushuru/pkg/condition"
 	"ushuru/pkg/duty"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
@@ -121,7 +122,8 @@ type result struct {
 	Parts   []part
 	Bar     []segment
 	Months  *months
-	Danger  []message.Notice // danger and caution, at most four
+	Minded  []minded         // what is grave or not certain about the car, at most four
+	Danger  []message.Notice // danger and caution: with Minded at most four
 	More    []message.Notice
 	Choose  string // address of the list of the authority's entries
 	Bid     string // address of the form for the highest price
@@ -184,7 +186,11 @@ func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result
 	view.Parts = partsOf(view.Summary)
 	view.Months = monthsOf(view.Summary)
 	view.Bar = barOf(view.Parts, sumOf(view.Parts))
+	view.Minded = mindedOf(view.Doubts)
 	view.Danger, view.More = sorted(view.Warnings, p.Simulated())
+	if room := max(0, maxMinded-len(view.Minded)); len(view.Danger) > room {
+		view.Danger, view.More = view.Danger[:room], slices.Concat(view.Danger[room:], view.More)
+	}
 	questions := make([]string, len(view.Summary.Ask))
 	for i, question := range view.Summary.Ask {
 		questions[i] = question.Text.EN
@@ -219,16 +225,45 @@ func sellerMessage(car, link string, questions []string) (string, error) {
 	return strings.TrimSpace(strings.Join(lines, "\n")), nil
 }
 
-// headline returns the car and its number in one line.
+// headline returns the car, its number and the gravest doubt in one line.
 func (v *result) headline(lang string) string {
-	if !v.HasCost {
-		return v.Name
+	line := v.Name
+	if v.HasCost {
+		if said, err := frame.Say(lang, "answer.headline", "car", v.Name, "total", v.Summary.OnTheRoad.TZS); err == nil {
+			line = said
+		}
 	}
-	said, err := frame.Say(lang, "answer.headline", "car", v.Name, "total", v.Summary.OnTheRoad.TZS)
-	if err != nil {
-		return v.Name
+	if len(v.Minded) > 0 {
+		line += ". " + v.Minded[0].Text.In(lang)
 	}
-	return said
+	return line
+}
+
+// maxMinded is how many doubts and warnings everybody sees.
+const maxMinded = 4
+
+// minded is a doubt that everybody sees, and the style that its level has.
+type minded struct {
+	vehicle.Doubt
+	Style string
+}
+
+// mindedOf returns the gravest doubts. What costs money alone is among the warnings.
+func mindedOf(doubts []vehicle.Doubt) (list []minded) {
+	for _, d := range doubts {
+		style := message.Caution
+		switch condition.Severity(d.Level) {
+		case condition.Disqualify, condition.Grave:
+			style = message.Danger
+		case condition.Doubt:
+		default:
+			continue
+		}
+		if len(list) < maxMinded {
+			list = append(list, minded{d, style})
+		}
+	}
+	return list
 }
 
 // hasExpired reports whether the figures of an estimate are no longer kept.

@@ -12,11 +12,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gorilla/mux"
 
 	"ushuru/api/web/frame"
 	"ushuru/api/web/frame/frametest"
+	"ushuru/pkg/cost"
 	"ushuru/pkg/message"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/vehicle"
@@ -240,6 +242,38 @@ func ask(t *testing.T, h http.Handler, body string) string {
 		t.Fatalf("%d %s\n%s", w.Code, at, w.Body)
 	}
 	return at
+}
+
+// What the listing says of a flood stands on the page, with what to ask, and in what is
+// shared. What costs money alone does not push it away.
+func TestAGraveDoubtIsShownAndShared(t *testing.T) {
+	t.Parallel()
+	_, h := served(t, answering(t, func(e *vehicle.Estimate) {
+		e.Car.Condition = []vehicle.Statement{{Category: "flood", Level: "disqualify", Quote: "Condition: Flood damaged"}}
+		*e = cost.Embedded().Apply(*e, vehicle.Terms{}, time.Now())
+		if len(e.Doubts) < 2 || e.Doubts[0].Code != "flood" || e.Doubts[1].Code != "no_sheet" {
+			t.Fatalf("doubts %+v", e.Doubts)
+		}
+	}))
+	at := ask(t, h, "u=https://cars.example/1")
+	for lang, wants := range map[string][]string{
+		"en": {`<li class="danger">The listing itself says: `, "Condition: Flood damaged", `<li class="caution">Nobody has shown an auction sheet`},
+		"sw": {`<li class="danger">Tangazo lenyewe linasema: `, "Condition: Flood damaged", `<li class="caution">Hakuna aliyeonyesha`},
+	} {
+		body := get(h, at+"?lang="+lang, nil).Body.String()
+		for _, want := range wants {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s: no %q in\n%s", lang, want, body)
+			}
+		}
+		title := regexp.MustCompile(`property="og:title" content="([^"]*)"`).FindStringSubmatch(body)
+		if len(title) < 2 || !strings.Contains(title[1], "Flood damaged") {
+			t.Errorf("%s: the preview is %q", lang, title)
+		}
+		if strings.Count(body, `<li class="danger">`)+strings.Count(body, `<li class="caution">`) > 4 {
+			t.Errorf("%s: more than four doubts and warnings", lang)
+		}
+	}
 }
 
 func TestTheAnswerIsShownInBothLanguages(t *testing.T) {

@@ -21,6 +21,12 @@ type Pair struct {
 	Condition1, Condition2 *Condition
 }
 
+// Cars returns the two cars, each with its doubts.
+func (p Pair) Cars() (car1, car2 vehicle.Estimate) {
+	p.Car1.Doubts, p.Car2.Doubts = Doubts(p.Car1, p.Condition1), Doubts(p.Car2, p.Condition2)
+	return p.Car1, p.Car2
+}
+
 // side is one car of a Pair.
 type side struct {
 	number    int // 1 or 2

@@ -8,6 +8,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"ushuru/pkg/advice"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
@@ -48,6 +49,7 @@ func (t *Tables) Apply(e vehicle.Estimate, terms vehicle.Terms, now time.Time) v
 		return slices.Contains(codes, w.Code)
 	})
 	e.Warnings = append(e.Warnings, answer.Warnings...)
+	e.Doubts = advice.Doubts(e, nil)
 	return e
 }
 

@@ -239,6 +239,7 @@ var columns = []column{
 	estimate("referenceNumber", 18, func(e *vehicle.Estimate) any { return e.Tax.ReferenceNumber }),
 	estimate("asOf", 20, func(e *vehicle.Estimate) any { return moment(e.AsOf) }),
 	estimate("validUntil", 20, func(e *vehicle.Estimate) any { return moment(e.ValidUntil) }),
+	estimate("doubts", 40, func(e *vehicle.Estimate) any { return join(e.Doubts, func(d vehicle.Doubt) string { return d.Code }) }),
 	estimate("warnings", 40, func(e *vehicle.Estimate) any { return warnings(e.Warnings) }),
 }
 

@@ -223,7 +223,8 @@ type Estimate struct {
 	Stale      bool       `json:"stale,omitempty"`      // the figures of AsOf have expired: the authority could not be asked
 	DriveAway  *DriveAway `json:"driveAway,omitempty"`
 	MaxPrice   *MaxPrice  `json:"maxPriceUSD,omitempty"` // when the request has a target
-	Warnings   []Warning  `json:"warnings,omitempty"`
+	Doubts     []Doubt    `json:"doubts,omitempty"`      // what is grave or not certain about the car, the gravest first
+	Warnings   []Warning  `json:"warnings,omitempty"`    // about the figures
 }
 
 // Comparison is the answer of POST /v1/compare.

@@ -68,6 +68,12 @@ func Print(w io.Writer, e vehicle.Estimate, lang string) error {
 		_, _ = fmt.Fprintln(&b)
 		printTax(&b, e.Tax)
 	}
+	for _, doubt := range e.Doubts {
+		_, _ = fmt.Fprintf(&b, "\n! %s\n", doubt.Text.In(lang))
+		if doubt.Ask != nil {
+			_, _ = fmt.Fprintf(&b, "  %s\n", doubt.Ask.In(lang))
+		}
+	}
 	for _, warning := range e.Warnings {
 		mark := "!"
 		if warning.Level == message.Info {
