@@ -67,19 +67,29 @@ func TestArchitectureShowsThePackages(t *testing.T) {
 	checkSection(t, "architecture.md", "packages", table(found))
 }
 
-// table lists the packages with the first sentence of their documentation.
+// table lists the packages of the product with the first sentence of their documentation,
+// up to a colon or its purpose.
 func table(found map[string]goPackage) string {
 	var b strings.Builder
 	b.WriteString("| package | what it does |\n|---|---|\n")
 	for _, name := range slices.Sorted(maps.Keys(found)) {
+		if rig.MatchString(name) {
+			continue
+		}
 		sentence := packageName.ReplaceAllString(found[name].Doc, "")
+		sentence = furtherWords.ReplaceAllString(sentence, "")
 		fmt.Fprintf(&b, "| `%s` | %s |\n", name, strings.ReplaceAll(strings.TrimSuffix(sentence, "."), "|", `\|`))
 	}
 	return b.String()
 }
 
-// packageName is how the documentation of a package begins.
-var packageName = regexp.MustCompile(`^(Package|Command) \w+ `)
+var (
+	// packageName is how the documentation of a package begins.
+	packageName = regexp.MustCompile(`^(Package|Command) \w+ `)
+
+	// furtherWords are those of a sentence that only its package has.
+	furtherWords = regexp.MustCompile(`(: |, so that | \().*`)
+)
 
 func TestProductImportsNoRig(t *testing.T) {
 	t.Parallel()
