@@ -28,7 +28,7 @@ func (s *Server) authenticated(next http.Handler) respond.Handler {
 			return respond.ErrUnavailable.WithCause(err)
 		}
 		r.Key = key
-		s.options.Stat.Key(key.ID)
+		s.options.Metrics.Recorder().Key(key.ID)
 		if err := r.ReadParameters(s.options.WaitMax); err != nil {
 			return err
 		}

@@ -24,7 +24,6 @@ import (
 	"ushuru/pkg/metrics"
 	"ushuru/pkg/quota"
 	"ushuru/pkg/sheet/scan"
-	"ushuru/pkg/stat"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/trace"
 	"ushuru/pkg/webhook"
@@ -100,8 +99,6 @@ type Options struct {
 
 	// TrustedProxies are networks of proxies whose X-Forwarded-For is believed.
 	TrustedProxies []netip.Prefix
-	// Stat counts the requests of API keys. Nil counts nothing.
-	Stat *stat.Recorder
 	// Traces record the requests. Nil records none.
 	Traces *trace.Tracer
 	// Metrics count the requests. Nil counts none.

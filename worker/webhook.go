@@ -5,7 +5,6 @@ import (
 
 	"github.com/hibiken/asynq"
 
-	"ushuru/pkg/stat"
 	"ushuru/pkg/webhook"
 )
 
@@ -29,13 +28,7 @@ func (w *Worker) webhookHandler() asynq.Handler {
 	mux := asynq.NewServeMux()
 	mux.Handle(webhook.TypeDeliver, &webhook.Sender{
 		Store: w.options.Webhooks, Poster: w.options.Fetch, Log: w.options.Log, Turns: w.engine,
-		OnAttempt: func(endpoint, outcome string, took time.Duration) {
-			w.options.Metrics.WebhookAttempt(outcome, took)
-			if outcome == "delivered" {
-				outcome = stat.OK
-			}
-			w.options.Stat.Call(stat.Call{To: stat.Webhook, Name: endpoint, Code: outcome, Took: took})
-		},
+		OnAttempt: w.options.Metrics.WebhookAttempt,
 	})
 	return mux
 }

@@ -26,7 +26,6 @@ import (
 	"ushuru/pkg/logs"
 	"ushuru/pkg/match"
 	"ushuru/pkg/metrics"
-	"ushuru/pkg/stat"
 
 	"ushuru/pkg/tra"
 	"ushuru/pkg/trace"
@@ -69,7 +68,6 @@ type Options struct {
 
 	Metrics *metrics.Metrics // nil counts nothing
 	Traces  *trace.Tracer    // nil records nothing
-	Stat    *stat.Recorder   // written with the heartbeat; nil writes nothing
 	Version string           // of the program, for the operator
 	// Refused, if not nil, is called with each message of a channel that could not be taken.
 	Refused func(channel string, cause error)
@@ -166,7 +164,7 @@ func New(o Options) (*Worker, error) {
 	})
 	dispatcher := &dispatcher{o.Redis, o.Jobs, o.Batches, engine, outcomes, o.BatchWindow, o.Log}
 	w.engine, w.dispatcher = engine, dispatcher
-	w.heartbeater = jobs.NewHeartbeater(o.Jobs, id, presenceOf(o), o.Stat.AddTo)
+	w.heartbeater = jobs.NewHeartbeater(o.Jobs, id, presenceOf(o), o.Metrics.Recorder().AddTo)
 	w.steps = w.newStepHandler()
 	return w, nil
 }

@@ -16,9 +16,9 @@ import (
 	"ushuru/api/problem"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/keys"
+	"ushuru/pkg/metrics"
 	"ushuru/pkg/operate"
 	"ushuru/pkg/redisx"
-	"ushuru/pkg/stat"
 	"ushuru/pkg/tra"
 )
 
@@ -207,7 +207,7 @@ func (c *Console) retryFailures(ctx context.Context, o *operate.Operator, about 
 	if !ok {
 		return "", operate.ErrNotFound
 	}
-	failed, err := stat.Failed(ctx, c.options.Redis, step, code)
+	failed, err := metrics.FailedJobs(ctx, c.options.Redis, step, code)
 	if err != nil {
 		return "", err
 	}
@@ -215,7 +215,7 @@ func (c *Console) retryFailures(ctx context.Context, o *operate.Operator, about 
 		if _, err := o.RetryJob(ctx, id); err != nil && !operate.IsNotRetryable(err) {
 			return "", err
 		}
-		if err := stat.ForgetFailed(ctx, c.options.Redis, step, code, id); err != nil {
+		if err := metrics.ForgetFailed(ctx, c.options.Redis, step, code, id); err != nil {
 			return "", err
 		}
 	}

@@ -57,7 +57,7 @@ func (a *App) newAPI(o APIOptions) (*api.Server, error) {
 		WaitMax: o.WaitMax, Limits: limits, AllowLoopback: a.options.AllowLoopback, Simulated: a.options.Simulated,
 		AsynqRedis: conn.AsynqOpt(), MonitoringUser: o.MonitoringUser, MonitoringPassword: o.MonitoringPassword,
 		Page: o.Page, MonitoringWritable: o.MonitoringWritable, TrustedProxies: o.Connections.Trusted,
-		Metrics: a.metrics, Traces: a.traces, Stat: a.stat,
+		Metrics: a.metrics, Traces: a.traces,
 	})
 	if err != nil {
 		return nil, err

@@ -15,14 +15,12 @@ import (
 
 	"ushuru/api"
 	"ushuru/pkg/cost"
-	"ushuru/pkg/listing/sites"
 	"ushuru/pkg/logs"
 	"ushuru/pkg/metrics"
 	"ushuru/pkg/operate/status"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/seal"
 	"ushuru/pkg/sheet/scan"
-	"ushuru/pkg/stat"
 	"ushuru/pkg/trace"
 	"ushuru/worker"
 )
@@ -59,7 +57,6 @@ type App struct {
 	log     *slog.Logger
 	metrics *metrics.Metrics
 	stores  *stores
-	stat    *stat.Recorder
 	ready   ready
 	traces  *trace.Tracer // nil records nothing
 
@@ -89,10 +86,7 @@ func New(o Options) (*App, error) {
 	}
 	quiet, endWatch := logs.Watch(o.Redis.Client(), o.Log, isRedisAway)
 	o.Log = quiet
-	a := &App{
-		options: o, log: o.Log, failed: make(chan error, 1),
-		stat: stat.NewRecorder(stat.Options{Redis: o.Redis.Client(), SiteOf: sites.HostOf}),
-	}
+	a := &App{options: o, log: o.Log, failed: make(chan error, 1)}
 	a.opened.Add(endWatch)
 	a.metrics = a.newMetrics()
 	a.stores = newStores(o.Redis.Client(), o.Secrets, o.Log, a.metrics)
@@ -155,7 +149,7 @@ func (a *App) start(ctx context.Context) error {
 		a.startListening(ctx, func(ctx context.Context) { status.Announce(ctx, a.options.Redis.Client(), name) })
 	}
 	if a.worker == nil { // else the heartbeat takes the counts along
-		a.startListening(ctx, a.stat.Run)
+		a.startListening(ctx, a.metrics.Recorder().Run)
 		a.ready.started.Store(true)
 		return nil
 	}

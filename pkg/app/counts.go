@@ -28,7 +28,7 @@ func (a *App) newMetrics() *metrics.Metrics {
 		Steps: tasks.StepTypes(), Codes: errorCodes(), Calls: tra.Calls,
 		Caches: append(slices.Clone(cache.Names), cacheTaxes, cacheLists), Channels: channels,
 		SiteOf: sites.NameOf, Version: a.options.Version, Commit: a.options.Commit,
-		OnStep: a.recordStep, OnCall: a.recordCall, OnAnswer: a.recordAnswer,
+		Recorder:   metrics.NewRecorder(metrics.RecorderOptions{Redis: a.options.Redis.Client(), HostOf: sites.HostOf}),
 		MatchedBy:  []string{string(vehicle.ByCode), string(vehicle.ByAI), string(vehicle.ByName), string(vehicle.ByCaller)},
 		Confidence: []string{string(vehicle.High), string(vehicle.Medium), string(vehicle.Low)},
 	}

@@ -11,9 +11,9 @@ import (
 	"ushuru/pkg/ai"
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/keys"
+	"ushuru/pkg/metrics"
 	"ushuru/pkg/operate"
 	"ushuru/pkg/quota"
-	"ushuru/pkg/stat"
 )
 
 // keysCommand manages API keys.
@@ -185,7 +185,7 @@ func (c *keysList) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	usage, err := stat.ReadUsage(r.ctx, conn.Client(), time.Now())
+	usage, err := metrics.ReadUsage(r.ctx, conn.Client(), time.Now())
 	if err != nil {
 		return err
 	}

@@ -7,9 +7,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Authority is whom a Call asks that is counted here.
-const Authority = "tra"
-
 // Gone is the kind of a call whose caller has gone away.
 const Gone = "gone"
 
@@ -51,7 +48,7 @@ func (m *Metrics) addAuthority() {
 			WithLabelValues(),
 	}
 	for _, call := range append(slices.Clone(m.options.Calls), Other) {
-		for _, outcome := range append([]string{ok, Gone, Other}, m.options.Kinds...) {
+		for _, outcome := range append([]string{OK, Gone, Other}, m.options.Kinds...) {
 			m.authority.calls.WithLabelValues(call, outcome)
 		}
 		m.authority.durations.WithLabelValues(call)
@@ -62,23 +59,21 @@ func (m *Metrics) addAuthority() {
 	m.setBreaker(breakerStates[0])
 }
 
-// Call counts one call to the authority. It is the only place that does. Those to the
-// AI and to receivers are counted in families of their own, and only passed on here.
+// Call counts one call to the authority or the AI. It is the only place that does. Those to the
+// AI have families of their own.
 func (m *Metrics) Call(c Call) {
 	if m == nil {
 		return
 	}
 	if c.To == Authority {
-		name, outcome := m.oneOf(m.options.Calls, c.Name), ok
+		name, outcome := m.oneOf(m.options.Calls, c.Name), OK
 		if c.Kind != "" {
 			outcome = m.oneOf(append([]string{Gone}, m.options.Kinds...), c.Kind)
 		}
 		m.authority.calls.WithLabelValues(name, outcome).Inc()
 		m.authority.durations.WithLabelValues(name).Observe(seconds(c.Took))
 	}
-	if m.options.OnCall != nil {
-		m.options.OnCall(c)
-	}
+	m.options.Recorder.call(c)
 }
 
 // Throttled counts a call to the authority that was not made.

@@ -100,12 +100,11 @@ func (m *Metrics) Request(template, method string, status int, code string, took
 	if code != "" {
 		m.http.errors.WithLabelValues(code).Inc()
 	}
-	if m.options.OnAnswer == nil || !strings.HasPrefix(template, ofAPI) {
-		return
+	if strings.HasPrefix(template, ofAPI) {
+		answer := Call{To: API, Name: answers, Took: took}
+		if class == 5 { //nolint:mnd // an error of ours
+			answer.Kind = cmp.Or(code, Other)
+		}
+		m.options.Recorder.call(answer)
 	}
-	if class < 5 { //nolint:mnd // as above
-		m.options.OnAnswer("")
-		return
-	}
-	m.options.OnAnswer(cmp.Or(code, Other))
 }

@@ -1,6 +1,6 @@
-// Package metrics counts what a process does, for Prometheus. Every outcome is counted
-// at one place of the code, which calls a method of Metrics; OnStep and OnCall of Options
-// get the same outcomes, so that what the console shows is what Prometheus sees.
+// Package metrics counts what a process does, for Prometheus, and by the hour in Redis for the
+// status. Every outcome is counted at one place of the code, which calls a method of Metrics;
+// that counts it for both, so that what the console shows is what Prometheus sees.
 //
 // The label values are bounded: what is not in Options is "other". Every series that
 // an alert can need exists from the start, with the value 0.
@@ -16,9 +16,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
-
-// Other is the label value of everything that is not known.
-const Other = "other"
 
 // Options say which label values there are. The zero value counts everything as other.
 type Options struct {
@@ -37,13 +34,8 @@ type Options struct {
 
 	Version, Commit string // of the program
 
-	// OnStep and OnCall, if not nil, get every run of a step and every call to the authority
-	// or the AI that is counted. Work waits for them: they must return at once.
-	OnStep func(Step)
-	OnCall func(Call)
-	// OnAnswer, if not nil, gets every answer of the API itself, likewise: the code of its
-	// error when that is ours (5xx), else "".
-	OnAnswer func(code string)
+	// Recorder counts in Redis what is counted here. Nil counts nothing.
+	Recorder *Recorder
 }
 
 // Metrics are the families of one process. Its methods that count may be called at the same
@@ -98,6 +90,14 @@ func New(o Options) *Metrics {
 
 // none is the label value of what there is not.
 const none = "none"
+
+// Recorder returns what counts in Redis; nil counts nothing.
+func (m *Metrics) Recorder() *Recorder {
+	if m == nil {
+		return nil
+	}
+	return m.options.Recorder
+}
 
 // Registry is where other packages register families of their own.
 func (m *Metrics) Registry() *prometheus.Registry { return m.registry }

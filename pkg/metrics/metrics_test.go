@@ -3,12 +3,13 @@ package metrics_test
 import (
 	"errors"
 	"fmt"
-	"slices"
+	"maps"
 	"strings"
 	"testing"
 	"time"
 
 	"ushuru/pkg/metrics"
+	"ushuru/pkg/redisx/redistest"
 )
 
 func options() metrics.Options {
@@ -51,13 +52,11 @@ func gathered(t *testing.T, m *metrics.Metrics) map[string]float64 {
 }
 
 func TestOutcomesAreCounted(t *testing.T) {
-	var steps []metrics.Step
-	var calls []metrics.Call
 	o := options()
-	o.OnStep = func(s metrics.Step) { steps = append(steps, s) }
-	o.OnCall = func(c metrics.Call) { calls = append(calls, c) }
-	var answers []string
-	o.OnAnswer = func(code string) { answers = append(answers, code) }
+	client := redistest.Embedded(t).Client()
+	o.Recorder = metrics.NewRecorder(metrics.RecorderOptions{Redis: client, HostOf: func(host string) string {
+		return map[string]string{"sbtjapan.com": host}[host]
+	}})
 	m := metrics.New(o)
 	m.AddRoute("/v1/estimate", "POST", false)
 	before := gathered(t, m)
@@ -79,7 +78,7 @@ func TestOutcomesAreCounted(t *testing.T) {
 	m.Match("", "")
 	m.TookOver("estimate", "match")
 	m.Throttled("rate")
-	m.WebhookAttempt("gone", time.Second)
+	m.WebhookAttempt("wh1", "gone", time.Second)
 	m.FailedLogin("wrong")
 	after := gathered(t, m)
 	for series, want := range map[string]float64{
@@ -110,14 +109,18 @@ func TestOutcomesAreCounted(t *testing.T) {
 			t.Errorf("%s rose by %v, want %v", series, got, want)
 		}
 	}
-	if len(steps) != 3 || steps[0].Host != "sbtjapan.com" || steps[1].Code != "listing_gone" || steps[1].Job != "j2" {
-		t.Errorf("the other counter got %+v", steps)
+	m.Recorder().Write(t.Context())
+	hours, err := metrics.Hours(t.Context(), client, time.Now(), 2)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if !slices.Equal(answers, []string{"", "internal"}) {
-		t.Errorf("answers %q", answers)
+	want := map[metrics.What]int64{
+		{"sbtjapan.com", "estimate:scrape", "ok"}: 1, {"other", "estimate:scrape", "listing_gone"}: 1,
+		{"tra", "getYom", "unavailable"}: 1, {"ai", "model", "ok"}: 1, {"webhook", "wh1", "gone"}: 1,
+		{"api", "answers", "ok"}: 1, {"api", "answers", "internal"}: 1,
 	}
-	if len(calls) != 2 || calls[0].Kind != "unavailable" || calls[1].Tokens != 3 {
-		t.Errorf("the other counter got %+v", calls)
+	if got := metrics.Sum(hours).Ended; !maps.Equal(got, want) {
+		t.Errorf("in Redis: got %v, want %v", got, want)
 	}
 }
 
@@ -139,7 +142,7 @@ func TestSeriesAreBounded(t *testing.T) {
 		m.Throttled(value)
 		m.Lookup(value, true)
 		m.Match(value, value)
-		m.WebhookAttempt(value, time.Second)
+		m.WebhookAttempt(value, value, time.Second)
 		m.FailedLogin(value)
 		m.Breaker(value)
 	}

@@ -98,20 +98,17 @@ func (m *Metrics) addWork() {
 	}
 	m.initJobs()
 	for _, site := range append(slices.Clone(m.options.Sites), Other) {
-		for _, outcome := range append([]string{ok}, operatorCodes...) {
+		for _, outcome := range append([]string{OK}, operatorCodes...) {
 			m.work.fetches.WithLabelValues(site, m.fetchOutcome(outcome))
 		}
 		m.work.fetchTime.WithLabelValues(site)
 	}
 	for _, class := range classes {
-		m.work.sweeps.WithLabelValues(class, ok)
+		m.work.sweeps.WithLabelValues(class, OK)
 		m.work.sweeps.WithLabelValues(class, string(Failed))
 		m.work.recovered.WithLabelValues(class)
 	}
 }
-
-// ok is the outcome of a success.
-const ok = "ok"
 
 // initJobs makes the series of jobs and steps that an alert can need.
 func (m *Metrics) initJobs() {
@@ -138,8 +135,8 @@ func (m *Metrics) initJobs() {
 
 // fetchOutcome returns the label value of how a fetch ended.
 func (m *Metrics) fetchOutcome(outcome string) string {
-	if outcome == ok {
-		return ok
+	if outcome == OK {
+		return OK
 	}
 	return m.code(outcome)
 }
@@ -160,16 +157,14 @@ func (m *Metrics) Step(s Step) {
 		m.work.stepDuration.WithLabelValues(kind, step).Observe(seconds(s.Took))
 	}
 	m.fetched(s)
-	if m.options.OnStep != nil {
-		m.options.OnStep(s)
-	}
+	m.options.Recorder.step(s)
 }
 
 // fetched counts a step that fetches a page.
 func (m *Metrics) fetched(s Step) {
 	outcome := s.Code
 	if s.Outcome == Completed {
-		outcome = ok
+		outcome = OK
 	}
 	if !s.Fetches || s.Host == "" || outcome == "" {
 		return
@@ -214,7 +209,7 @@ func (m *Metrics) Swept(class string, recovered int, err error) {
 	if m == nil {
 		return
 	}
-	outcome := ok
+	outcome := OK
 	if err != nil {
 		outcome = string(Failed)
 	}
@@ -223,13 +218,20 @@ func (m *Metrics) Swept(class string, recovered int, err error) {
 	m.work.recovered.WithLabelValues(class).Add(float64(recovered))
 }
 
-var webhookOutcomes = []string{"delivered", "retried", "given_up", "gone"}
+const delivered = "delivered"
 
-// WebhookAttempt counts one attempt to deliver an event.
-func (m *Metrics) WebhookAttempt(outcome string, took time.Duration) {
+var webhookOutcomes = []string{delivered, "retried", "given_up", "gone"}
+
+// WebhookAttempt counts one attempt to deliver an event to an endpoint.
+func (m *Metrics) WebhookAttempt(endpoint, outcome string, took time.Duration) {
 	if m == nil {
 		return
 	}
+	kind := outcome
+	if outcome == delivered {
+		kind = ""
+	}
+	m.options.Recorder.call(Call{To: Webhook, Name: endpoint, Kind: kind, Took: took})
 	m.work.webhooks.WithLabelValues(m.oneOf(webhookOutcomes, outcome)).Inc()
 	m.work.webhookTime.Observe(seconds(took))
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/metrics"
 	"ushuru/pkg/redisx"
-	"ushuru/pkg/stat"
 )
 
 const (
@@ -71,14 +71,14 @@ func (r *reading) apiPart(ctx context.Context) (part API, err error) {
 	return part, nil
 }
 
-func (a *API) add(counts stat.Counts) {
+func (a *API) add(counts metrics.Counts) {
 	most := int64(0)
 	for what, n := range counts.Ended {
-		if what.Site != stat.API {
+		if what.Site != metrics.API {
 			continue
 		}
 		a.Answers += n
-		if what.Code == stat.OK {
+		if what.Code == metrics.OK {
 			continue
 		}
 		if a.Errors += n; n > most {

@@ -13,8 +13,8 @@ import (
 	"ushuru/pkg/ai"
 	"ushuru/pkg/drift"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/metrics"
 	"ushuru/pkg/redisx"
-	"ushuru/pkg/stat"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
@@ -41,15 +41,15 @@ type Calls struct {
 }
 
 // isAnswer reports whether a call to the authority was answered.
-func isAnswer(code string) bool { return code == stat.OK || code == string(tra.NoSuchVehicle) }
+func isAnswer(code string) bool { return code == metrics.OK || code == string(tra.NoSuchVehicle) }
 
 func (r *reading) authorityPart(ctx context.Context) (Authority, error) {
-	ofTRA := func(what stat.What) bool { return what.Site == stat.Authority }
+	ofTRA := func(what metrics.What) bool { return what.Site == metrics.Authority }
 	part := Authority{
 		MedianMS:   r.day.Median(ofTRA).Milliseconds(),
 		QuarterEnd: tra.QuarterEnd(r.now),
-		Calls:      r.calls(stat.Authority, isAnswer),
-		Hours:      r.byHour(func(what stat.What) (bool, bool) { return isAnswer(what.Code), ofTRA(what) }),
+		Calls:      r.calls(metrics.Authority, isAnswer),
+		Hours:      r.byHour(func(what metrics.What) (bool, bool) { return isAnswer(what.Code), ofTRA(what) }),
 	}
 	var err, rulesErr error
 	part.Status, err = r.authority.Status(ctx)
@@ -193,7 +193,7 @@ type Model struct {
 func (r *reading) aiPart(ctx context.Context) (AI, error) {
 	var part AI
 	called := map[string]Calls{}
-	for _, calls := range r.calls(stat.AI, func(code string) bool { return code == stat.OK }) {
+	for _, calls := range r.calls(metrics.AI, func(code string) bool { return code == metrics.OK }) {
 		called[calls.Name] = calls
 	}
 	var (
@@ -209,11 +209,11 @@ func (r *reading) aiPart(ctx context.Context) (AI, error) {
 		if slices.Contains(names[:i], name) {
 			continue
 		}
-		what := stat.What{Site: stat.AI, Step: name}
+		what := metrics.What{Site: metrics.AI, Step: name}
 		part.Models = append(part.Models, Model{
 			Name: name, OK: called[name].OK, Failed: called[name].Failed, Tokens: r.day.Tokens[what],
 			Dollars: r.day.Dollars[what], Failover: r.day.Failover[what],
-			MedianMS: r.day.Median(func(w stat.What) bool { return w == what }).Milliseconds(),
+			MedianMS: r.day.Median(func(w metrics.What) bool { return w == what }).Milliseconds(),
 		})
 	}
 	var err error
@@ -245,7 +245,7 @@ func (r *reading) webhookPart(ctx context.Context) ([]Webhook, error) {
 		return nil, err
 	}
 	counts := map[string]Calls{}
-	for _, calls := range r.calls(stat.Webhook, func(code string) bool { return code == stat.OK }) {
+	for _, calls := range r.calls(metrics.Webhook, func(code string) bool { return code == metrics.OK }) {
 		counts[calls.Name] = calls
 	}
 	var all []Webhook

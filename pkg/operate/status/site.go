@@ -13,7 +13,7 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/listing"
 	"ushuru/pkg/listing/sites"
-	"ushuru/pkg/stat"
+	"ushuru/pkg/metrics"
 	"ushuru/tasks"
 )
 
@@ -49,7 +49,7 @@ const (
 // kindOf sorts the outcomes of reading a page.
 func kindOf(code string) string {
 	switch code {
-	case stat.OK:
+	case metrics.OK:
 		return read
 	case listing.Blocked, fetch.RobotsForbidden:
 		return blocked
@@ -73,7 +73,7 @@ func (r *reading) sites() []Site {
 	slices.Sort(hosts)
 	var all []Site
 	for _, host := range slices.Compact(hosts) {
-		if host == stat.NoSite || !stat.IsSite(host) {
+		if host == metrics.NoSite || !metrics.IsSite(host) {
 			continue
 		}
 		site := r.site(host)
@@ -86,11 +86,11 @@ func (r *reading) sites() []Site {
 }
 
 func (r *reading) site(host string) Site {
-	of := func(what stat.What) bool { return what.Site == host && isScrape(what.Step) }
+	of := func(what metrics.What) bool { return what.Site == host && isScrape(what.Step) }
 	site := Site{
 		Host:     host,
 		MedianMS: r.day.Median(of).Milliseconds(),
-		Hours:    r.byHour(func(what stat.What) (bool, bool) { return isReadable(what.Code), of(what) }),
+		Hours:    r.byHour(func(what metrics.What) (bool, bool) { return isReadable(what.Code), of(what) }),
 	}
 	if at, read := r.marks.LastRead[host]; read {
 		site.LastGood = &at
@@ -117,7 +117,7 @@ func (r *reading) site(host string) Site {
 
 // isReadable reports whether a site gave what was asked for, or rightly did not.
 func isReadable(code string) bool {
-	return code == stat.OK || isCallers(code)
+	return code == metrics.OK || isCallers(code)
 }
 
 // isCallers reports whether an outcome is about the address that a caller gave, not about the site.
@@ -125,11 +125,11 @@ func isCallers(code string) bool { return kindOf(code) == gone || code == listin
 
 // triesOf returns how many pages were tried and how many could be read, those aside that
 // are no listing.
-func triesOf(counts stat.Counts, of func(stat.What) bool) (tries, good int64) {
+func triesOf(counts metrics.Counts, of func(metrics.What) bool) (tries, good int64) {
 	for what, n := range counts.Ended {
 		switch {
 		case !of(what) || isCallers(what.Code):
-		case what.Code == stat.OK:
+		case what.Code == metrics.OK:
 			tries, good = tries+n, good+n
 		default:
 			tries += n
@@ -158,7 +158,7 @@ func (s *Site) add(code string, n int64) {
 
 // name returns what the site is called in a sentence.
 func (s *Site) name() string {
-	if s.Host == stat.Other {
+	if s.Host == metrics.Other {
 		return "the sites that are not known"
 	}
 	return s.Host
@@ -210,13 +210,13 @@ type Failure struct {
 const maxFailures = 30
 
 func (r *reading) failures(ctx context.Context) ([]Failure, error) {
-	byReason := map[stat.What]*Failure{}
+	byReason := map[metrics.What]*Failure{}
 	for i, hour := range r.hours {
 		for what, n := range hour.Ended {
-			if what.Code == stat.OK || !strings.Contains(what.Step, ":") || !stat.IsSite(what.Site) {
+			if what.Code == metrics.OK || !strings.Contains(what.Step, ":") || !metrics.IsSite(what.Site) {
 				continue
 			}
-			reason := stat.What{Step: what.Step, Code: what.Code}
+			reason := metrics.What{Step: what.Step, Code: what.Code}
 			failure, known := byReason[reason]
 			if !known {
 				failure = &Failure{Step: what.Step, Code: what.Code}
@@ -246,7 +246,7 @@ func (r *reading) failures(ctx context.Context) ([]Failure, error) {
 
 // addExample adds the last job that failed.
 func (r *reading) addExample(ctx context.Context, failure *Failure) error {
-	id := r.marks.Examples[stat.ExampleName(failure.Step, failure.Code)]
+	id := r.marks.Examples[metrics.ExampleName(failure.Step, failure.Code)]
 	if id == "" {
 		return nil
 	}

@@ -20,8 +20,8 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/logs"
+	"ushuru/pkg/metrics"
 	"ushuru/pkg/quota"
-	"ushuru/pkg/stat"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/webhook"
 )
@@ -95,10 +95,10 @@ type reading struct {
 	*Reader
 
 	now    time.Time
-	hours  []stat.Hour // the newest first
-	day    stat.Counts // their sum
-	marks  stat.Marks
-	usage  map[string]stat.Usage
+	hours  []metrics.Hour // the newest first
+	day    metrics.Counts // their sum
+	marks  metrics.Marks
+	usage  map[string]metrics.Usage
 	alive  []jobs.Worker
 	seen   map[string]time.Time // roles
 	issued []keys.Key
@@ -192,9 +192,9 @@ func (r *reading) common(ctx context.Context) (err error) {
 	var errs [6]error
 	var group sync.WaitGroup
 	for i, read := range []func() error{
-		func() (err error) { r.hours, err = stat.Hours(ctx, r.redis, r.now, hoursShown); return err },
-		func() (err error) { r.marks, err = stat.ReadMarks(ctx, r.redis); return err },
-		func() (err error) { r.usage, err = stat.ReadUsage(ctx, r.redis, r.now); return err },
+		func() (err error) { r.hours, err = metrics.Hours(ctx, r.redis, r.now, hoursShown); return err },
+		func() (err error) { r.marks, err = metrics.ReadMarks(ctx, r.redis); return err },
+		func() (err error) { r.usage, err = metrics.ReadUsage(ctx, r.redis, r.now); return err },
 		func() (err error) { r.alive, r.seen, err = r.jobs.Workers(ctx); return err },
 		func() (err error) { r.issued, err = r.keys.List(ctx); return err },
 		func() (err error) { r.active, err = r.batches.ListActive(ctx); return err },
@@ -202,7 +202,7 @@ func (r *reading) common(ctx context.Context) (err error) {
 		group.Go(func() { errs[i] = logs.Guarded(read)() })
 	}
 	group.Wait()
-	r.day = stat.Sum(r.hours)
+	r.day = metrics.Sum(r.hours)
 	r.names = make(map[string]keys.Key, len(r.issued))
 	for _, key := range r.issued {
 		r.names[key.ID] = key
@@ -211,7 +211,7 @@ func (r *reading) common(ctx context.Context) (err error) {
 }
 
 // byHour returns how something went in each hour, the oldest first.
-func (r *reading) byHour(count func(stat.What) (ok, counts bool)) []Hour {
+func (r *reading) byHour(count func(metrics.What) (ok, counts bool)) []Hour {
 	hours := make([]Hour, len(r.hours))
 	for i, hour := range r.hours {
 		shown := &hours[len(hours)-1-i]

@@ -18,14 +18,17 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/message"
+	"ushuru/pkg/metrics"
 	"ushuru/pkg/operate/status"
 	"ushuru/pkg/quota"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
-	"ushuru/pkg/stat"
 	"ushuru/pkg/testenv"
 	"ushuru/tasks"
 )
+
+// codes are those of the errors that the tests count.
+var codes = []string{"listing_blocked", "listing_gone", "fetch_timeout", "not_a_listing", "listing_sold", "robots_forbidden", "unavailable", "page_unreadable"}
 
 // rig is a Reader on a Redis of its own.
 type rig struct {
@@ -33,7 +36,7 @@ type rig struct {
 
 	t      *testing.T
 	client redis.UniversalClient
-	counts *stat.Recorder
+	counts *metrics.Metrics
 }
 
 func newRig(t *testing.T, conn *redisx.Conn) *rig {
@@ -42,9 +45,9 @@ func newRig(t *testing.T, conn *redisx.Conn) *rig {
 	clock := func() time.Time { return now }
 	r := &rig{
 		status.New(status.Options{Redis: conn.Client(), Limits: quota.Limits{Jobs: 10, AITokens: 1000}, Now: clock}), t, conn.Client(),
-		stat.NewRecorder(stat.Options{Redis: conn.Client(), Now: clock, SiteOf: func(host string) string {
-			return strings.TrimPrefix(host, "www.")
-		}}),
+		metrics.New(metrics.Options{Codes: codes, Recorder: metrics.NewRecorder(metrics.RecorderOptions{
+			Redis: conn.Client(), Now: clock, HostOf: func(host string) string { return strings.TrimPrefix(host, "www.") },
+		})}),
 	}
 	go status.Announce(t.Context(), r.client, "an API")
 	testenv.Await(t, "the API is announced", func() (any, bool) {
@@ -83,9 +86,13 @@ func (r *rig) beat(id string, is jobs.Presence) {
 
 func (r *rig) scrape(site, code string, n int) {
 	for range n {
-		r.counts.Step(stat.Step{Site: site, Type: tasks.TypeScrape, Code: code, Took: time.Second})
+		outcome := metrics.Failed
+		if code == metrics.OK {
+			outcome = metrics.Completed
+		}
+		r.counts.Step(metrics.Step{Host: site, Kind: tasks.KindEstimate, Step: "scrape", Outcome: outcome, Code: code, Took: time.Second})
 	}
-	r.counts.Write(r.t.Context())
+	r.counts.Recorder().Write(r.t.Context())
 }
 
 // newKey returns the id of a key that was used just now.
@@ -93,8 +100,8 @@ func (r *rig) newKey(name string) string {
 	r.t.Helper()
 	_, key, err := keys.NewStore(r.client).Create(r.t.Context(), name)
 	r.must(err)
-	r.counts.Key(key.ID)
-	r.counts.Write(r.t.Context())
+	r.counts.Recorder().Key(key.ID)
+	r.counts.Recorder().Write(r.t.Context())
 	return key.ID
 }
 
@@ -115,7 +122,7 @@ func TestNeeds(t *testing.T) {
 				r.scrape("sbtjapan.com", "listing_blocked", 9)
 				r.scrape("sbtjapan.com", "listing_gone", 50) // which says nothing of the site
 				r.scrape("beforward.jp", "listing_blocked", 50)
-				r.scrape("beforward.jp", stat.OK, 1)
+				r.scrape("beforward.jp", metrics.OK, 1)
 			},
 			provoke: func(r *rig) { r.scrape("sbtjapan.com", "fetch_timeout", 1) },
 		},
@@ -240,7 +247,7 @@ func TestNeeds(t *testing.T) {
 		},
 		{
 			name: "the API answers with errors of ours", need: status.NeedErrors,
-			below:   func(r *rig) { r.answers(stat.OK, 600); r.answers("unavailable", 9) },
+			below:   func(r *rig) { r.answers(metrics.OK, 600); r.answers("unavailable", 9) },
 			provoke: func(r *rig) { r.answers("unavailable", 1) },
 		},
 		{
@@ -297,9 +304,9 @@ func (r *rig) runs(class jobs.Class, ago time.Duration) {
 func (r *rig) answers(code string, n int) {
 	r.t.Helper()
 	for range n {
-		r.counts.Call(stat.Call{To: stat.API, Name: stat.Answers, Code: code})
+		r.counts.Call(metrics.Call{To: metrics.API, Name: "answers", Kind: strings.TrimPrefix(code, metrics.OK)})
 	}
-	r.counts.Write(r.t.Context())
+	r.counts.Recorder().Write(r.t.Context())
 }
 
 // endpoint stores a webhook of a key.
@@ -314,13 +321,13 @@ func (r *rig) endpoint(owner, disabled string) {
 func TestAttemptsOfAWebhookAreCounted(t *testing.T) {
 	r := newRig(t, redistest.Open(t, redistest.Start(t).URL))
 	r.endpoint(r.newKey("Juma"), "")
-	for outcome, n := range map[string]int{stat.OK: 3, "retried": 4, "given_up": 1, "gone": 1} {
+	for outcome, n := range map[string]int{metrics.OK: 3, "retried": 4, "given_up": 1, "gone": 1} {
 		for range n {
-			r.counts.Call(stat.Call{To: stat.Webhook, Name: "wh1", Code: outcome, Took: time.Second})
+			r.counts.Call(metrics.Call{To: metrics.Webhook, Name: "wh1", Kind: strings.TrimPrefix(outcome, metrics.OK), Took: time.Second})
 		}
 	}
-	r.counts.Call(stat.Call{To: stat.Webhook, Name: "wh2", Code: "given_up"}) // one that was deleted
-	r.counts.Write(t.Context())
+	r.counts.Call(metrics.Call{To: metrics.Webhook, Name: "wh2", Kind: "given_up"}) // one that was deleted
+	r.counts.Recorder().Write(t.Context())
 	all := r.read().Webhooks
 	if len(all) != 1 || all[0].Delivered != 3 || all[0].Failed != 2 || all[0].Retried != 4 {
 		t.Errorf("webhooks %+v", all)
@@ -361,14 +368,18 @@ func TestSitesAndFailures(t *testing.T) {
 		State: jobs.Failed, Error: &jobs.Error{Notice: message.New("error/fetch_timeout", nil)},
 	})
 	r.must(err)
-	r.scrape("www.sbtjapan.com", stat.OK, 3)
+	r.scrape("www.sbtjapan.com", metrics.OK, 3)
 	r.scrape("sbtjapan.com", "listing_gone", 2)
 	r.scrape("sbtjapan.com", "robots_forbidden", 4)
-	r.scrape("beforward.jp", stat.OK, 1)
-	r.counts.Step(stat.Step{Site: "sbtjapan.com", Type: tasks.TypeScrape, Code: "fetch_timeout", Job: job.ID})
-	r.counts.Step(stat.Step{Site: "sbtjapan.com", Type: tasks.TypeScrape, Code: "fetch_timeout", Retried: true})
-	r.counts.Call(stat.Call{To: stat.Authority, Name: "getYom", Code: "unavailable"})
-	r.counts.Write(t.Context())
+	r.scrape("beforward.jp", metrics.OK, 1)
+	r.counts.Step(metrics.Step{
+		Host: "sbtjapan.com", Kind: tasks.KindEstimate, Step: "scrape", Outcome: metrics.Failed, Code: "fetch_timeout", Job: job.ID,
+	})
+	r.counts.Step(metrics.Step{
+		Host: "sbtjapan.com", Kind: tasks.KindEstimate, Step: "scrape", Outcome: metrics.Retried, Code: "fetch_timeout",
+	})
+	r.counts.Call(metrics.Call{To: metrics.Authority, Name: "getYom", Kind: "unavailable"})
+	r.counts.Recorder().Write(t.Context())
 	r.must(r.client.Set(t.Context(), "fetch:pause:{www.sbtjapan.com}", 1, time.Minute).Err())
 
 	now := r.read()

@@ -1,4 +1,4 @@
-package stat
+package metrics
 
 import (
 	"context"
@@ -47,7 +47,7 @@ func Hours(ctx context.Context, client redis.UniversalClient, now time.Time, n i
 		replies[i] = pipe.HGetAll(ctx, keyHour(hours[i].Start))
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, fmt.Errorf("stat: hours: %w", err)
+		return nil, fmt.Errorf("metrics: hours: %w", err)
 	}
 	for i, reply := range replies {
 		hours[i].Counts = newCounts()
@@ -174,7 +174,7 @@ func ReadMarks(ctx context.Context, client redis.UniversalClient) (Marks, error)
 	pipe := client.Pipeline()
 	last, examples := pipe.HGetAll(ctx, keyLast), pipe.HGetAll(ctx, keyExample)
 	if _, err := pipe.Exec(ctx); err != nil {
-		return Marks{}, fmt.Errorf("stat: marks: %w", err)
+		return Marks{}, fmt.Errorf("metrics: marks: %w", err)
 	}
 	return Marks{timesOf(last.Val()), examples.Val()}, nil
 }
@@ -190,7 +190,7 @@ func ReadUsage(ctx context.Context, client redis.UniversalClient, now time.Time)
 	pipe := client.Pipeline()
 	used, today := pipe.HGetAll(ctx, keyUsed), pipe.HGetAll(ctx, keyDay(now))
 	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, fmt.Errorf("stat: use of API keys: %w", err)
+		return nil, fmt.Errorf("metrics: use of API keys: %w", err)
 	}
 	all := map[string]Usage{}
 	for id, at := range timesOf(used.Val()) {
@@ -215,11 +215,11 @@ func timesOf(fields map[string]string) map[string]time.Time {
 	return times
 }
 
-// Failed returns the newest jobs that failed in a step with a code, until ForgetFailed.
-func Failed(ctx context.Context, client redis.UniversalClient, step, code string) ([]string, error) {
+// FailedJobs returns the newest jobs that failed in a step with a code, until ForgetFailed.
+func FailedJobs(ctx context.Context, client redis.UniversalClient, step, code string) ([]string, error) {
 	found, err := client.LRange(ctx, keyFailed(step, code), 0, MaxFailed-1).Result()
 	if err != nil {
-		return nil, fmt.Errorf("stat: failed jobs: %w", err)
+		return nil, fmt.Errorf("metrics: failed jobs: %w", err)
 	}
 	return found, nil
 }
@@ -227,7 +227,66 @@ func Failed(ctx context.Context, client redis.UniversalClient, step, code string
 // ForgetFailed takes a job that is tried again from those that failed in a step with a code.
 func ForgetFailed(ctx context.Context, client redis.UniversalClient, step, code, job string) error {
 	if err := client.LRem(ctx, keyFailed(step, code), 0, job).Err(); err != nil {
-		return fmt.Errorf("stat: failed jobs: %w", err)
+		return fmt.Errorf("metrics: failed jobs: %w", err)
 	}
 	return nil
+}
+
+const (
+	keyLast    = "stat:last"    // hash: when a page of a site was last read, in seconds since 1970
+	keyExample = "stat:example" // hash: the last job that ended with a code, by step/code
+	keyUsed    = "keys:used"    // hash: when an API key was last used, likewise, by its id
+)
+
+// MaxFailed is how many jobs that failed in a step with a code are listed, the newest.
+const MaxFailed = 500
+
+// keyFailed is the list of the jobs that failed in a step with a code, the newest first.
+func keyFailed(step, code string) string { return "stat:failed:" + ExampleName(step, code) }
+
+// keyHour is the hash of the counts of an hour: site/step/code.
+func keyHour(at time.Time) string { return "stat:" + at.UTC().Format("2006010215") }
+
+// darEsSalaam is UTC+3 all the year, without a table of zones.
+var darEsSalaam = time.FixedZone("Africa/Dar_es_Salaam", 3*60*60)
+
+// keyDay is the hash of the requests of a day, by API key.
+func keyDay(at time.Time) string { return "keys:day:" + at.In(darEsSalaam).Format("20060102") }
+
+// What a code begins with that is not the end of a step.
+const (
+	retried      = "~" // an attempt that is tried again, and its code
+	took         = "<" // a success within so many seconds
+	sum          = "+" // not a number of steps or calls
+	tokens       = sum + "tokens"
+	microDollars = sum + "microusd"
+	failover     = sum + "failover"
+)
+
+// field names a count. The name of a model may have slashes, a site and a code have none.
+func field(site, step, code string) string { return site + "/" + step + "/" + code }
+
+// buckets are the upper bounds of durations, in seconds. What takes longer is in the last.
+var buckets = [...]float64{0.25, 0.5, 1, 2, 4, 8, 16, 32}
+
+const endless = "inf"
+
+// bucketOf returns the code of the durations like one.
+func bucketOf(d time.Duration) string {
+	for _, bound := range buckets {
+		if d.Seconds() < bound {
+			return took + strconv.FormatFloat(bound, 'g', -1, 64)
+		}
+	}
+	return took + endless
+}
+
+// parse parses the name of a count.
+func parse(name string) (site, step, code string, ok bool) {
+	site, rest, ok := strings.Cut(name, "/")
+	at := strings.LastIndexByte(rest, '/')
+	if !ok || at < 0 {
+		return "", "", "", false
+	}
+	return site, rest[:at], rest[at+1:], true
 }
