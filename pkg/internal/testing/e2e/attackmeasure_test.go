@@ -114,7 +114,7 @@ func (s *underAttack) attack(a attack) {
 	measured.Lock()
 	measured.rows = append(measured.rows, result)
 	measured.Unlock()
-	s.t.Logf("%s: idle %v, during %v; %s; %s", a.name, result.idle, result.during, result.cost, result.memory)
+	s.t.Logf("%s: idle %v, during %v; %s; most MB of API, worker, Redis: %s", a.name, result.idle, result.during, result.cost, result.memory)
 	result.check(s.t)
 	peak.check(s.t, a)
 }

@@ -14,12 +14,12 @@ const (
 	document   = "../../../../docs/SECURITY.md"
 	tableBegin = "<!-- attacks: written by make attacks ATTACKS=-update -->\n"
 	tableEnd   = "<!-- end of attacks -->\n"
-	tableHead  = "| attack | victim idle: p50 / p95 / failures | during | attacker's cost | memory, idle → most |\n|---|---|---|---|---|\n"
+	tableHead  = "| attack | p95 of the victim: before → during | failed | most MB: API, worker, Redis |\n|---|---|---|---|\n"
 )
 
 // String returns the row in Markdown.
 func (r row) String() string {
-	return fmt.Sprintf("| %s | %v | %v | %s | %s |\n", r.name, r.idle, r.during, r.cost, r.memory)
+	return fmt.Sprintf("| %s | %v → %v | %d | %s |\n", r.name, r.idle.quantile(.95), r.during.quantile(.95), len(r.during.failures), r.memory)
 }
 
 // printTable prints the table of the attacks of this run in Markdown.
@@ -77,7 +77,7 @@ func merged(old string, rows []row) string {
 	for _, r := range rows {
 		add(r.name, r.String())
 	}
-	return fmt.Sprintf("%s, %s, on %d cores of %s, %s. Memory is that of the API, the worker with the most, and Redis.\n\n%s%s",
+	return fmt.Sprintf("%s, %s, on %d cores of %s, %s.\n\n%s%s",
 		time.Now().Format(time.DateOnly), pick("in full", "in the short form (12 requests during each)"), runtime.NumCPU(), processor(), runtime.Version(), tableHead, strings.Join(lines, ""))
 }
 
@@ -91,8 +91,8 @@ func processor() string {
 
 func TestMeasuredRowsReplaceThoseOfTheDocument(t *testing.T) {
 	t.Parallel()
-	first := merged("", []row{{name: "a", cost: "old"}, {name: "b", cost: "kept"}})
-	second := merged(first, []row{{name: "a", cost: "new"}, {name: "c"}})
+	first := merged("", []row{{name: "a", memory: "old"}, {name: "b", memory: "kept"}})
+	second := merged(first, []row{{name: "a", memory: "new"}, {name: "c"}})
 	for _, want := range []string{"| new |", "| kept |", "| c |", time.Now().Format(time.DateOnly)} {
 		if !strings.Contains(second, want) {
 			t.Errorf("%q is missing in\n%s", want, second)
