@@ -121,7 +121,8 @@ func (n *night) live(e event) (saw seen) {
 	}
 	saw.endsAfter = n.await(firesWithin, "the end of "+e.alert, quiet)
 	saw.statusAfter, _, _ = strings.Cut(n.command("ushuru status").out, "\n")
-	n.t.Logf("%s", saw)
+	n.t.Logf("%s\nmetric %s is %s, console %q, fires %v after, over %v after; then status: %s", saw, saw.expression, saw.metric,
+		saw.console, saw.firesAfter, saw.endsAfter, saw.statusAfter)
 	return saw
 }
 
@@ -181,8 +182,12 @@ func lineOf(text string, pattern *regexp.Regexp) string {
 // minutes here.
 const oftenWith = "UshuruPeopleWait"
 
-// logShown is how much is shown of a line of a log, in bytes.
-const logShown = 360
+// logShown is how many bytes docs/night.md shows of a line of a log, and linesShown how
+// many lines of what a command printed.
+const (
+	logShown   = 160
+	linesShown = 5
+)
 
 // String is what docs/night.md shows.
 func (s seen) String() string {
@@ -193,15 +198,15 @@ func (s seen) String() string {
 		}
 	}
 	row("alert", fmt.Sprintf("%s (%s): %s", s.alert, s.severity, s.summary))
-	row("metric", s.expression+" is "+s.metric)
 	row("status", s.status)
-	row("console", s.console)
 	row("log", s.log[:min(len(s.log), logShown)])
 	for _, did := range s.did {
+		if lines := strings.SplitAfterN(did.out, "\n", linesShown+1); len(lines) > linesShown && lines[linesShown] != "" {
+			did.out = strings.Join(lines[:linesShown], "") + "…"
+		}
 		text.WriteString("\n" + did.String() + "\n")
 	}
-	fmt.Fprintf(&text, "\nfires %v after, over %v after; then status: %s", s.firesAfter.Round(time.Second), s.endsAfter.Round(time.Second), s.statusAfter)
-	return text.String()
+	return strings.TrimRight(text.String(), "\n")
 }
 
 var (
