@@ -49,6 +49,8 @@ func OfJob(said message.Notice, permanent bool) *Problem {
 // Retryable reports whether the same request can succeed later.
 func (p *Problem) Retryable() bool {
 	switch p.Status {
+	case http.StatusBadRequest:
+		return p.Code == "not_a_sheet" // a model says so, which may err
 	case http.StatusServiceUnavailable:
 		return p.Code != "no_ai" // the operator must configure one
 	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusGatewayTimeout:

@@ -25,6 +25,7 @@ func TestWhoMustAct(t *testing.T) {
 		{"not_a_listing", true, 422, false, slog.LevelInfo},
 		{"listing_gone", false, 422, false, slog.LevelInfo}, // stored by an earlier version
 		{"sheet_damaged", true, 400, false, slog.LevelInfo},
+		{"not_a_sheet", true, 400, true, slog.LevelInfo},
 		{"page_expired", true, 400, false, slog.LevelInfo},
 		{"sheet_too_large", true, 413, false, slog.LevelInfo},
 		{"listing_blocked", true, 500, false, slog.LevelWarn},

@@ -125,6 +125,7 @@ type result struct {
 	Minded  []minded         // what is grave or not certain about the car, at most four
 	Danger  []message.Notice // danger and caution: with Minded at most four
 	More    []message.Notice
+	Folded  []vehicle.Doubt // the others
 	Choose  string // address of the list of the authority's entries
 	Bid     string // address of the form for the highest price
 	Compare string // address of the form for two cars; "" for a car without a listing
@@ -186,7 +187,7 @@ func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result
 	view.Parts = partsOf(view.Summary)
 	view.Months = monthsOf(view.Summary)
 	view.Bar = barOf(view.Parts, sumOf(view.Parts))
-	view.Minded = mindedOf(view.Doubts)
+	view.Minded, view.Folded = mindedOf(view.Doubts)
 	view.Danger, view.More = sorted(view.Warnings, p.Simulated())
 	if room := max(0, maxMinded-len(view.Minded)); len(view.Danger) > room {
 		view.Danger, view.More = view.Danger[:room], slices.Concat(view.Danger[room:], view.More)
@@ -248,22 +249,21 @@ type minded struct {
 	Style string
 }
 
-// mindedOf returns the gravest doubts. What costs money alone is among the warnings.
-func mindedOf(doubts []vehicle.Doubt) (list []minded) {
+// mindedOf returns the gravest doubts, and those that are folded: others, and what
+// costs money alone.
+func mindedOf(doubts []vehicle.Doubt) (list []minded, folded []vehicle.Doubt) {
 	for _, d := range doubts {
-		style := message.Caution
-		switch condition.Severity(d.Level) {
-		case condition.Disqualify, condition.Grave:
+		level, style := condition.Severity(d.Level), message.Caution
+		if level.IsGrave() {
 			style = message.Danger
-		case condition.Doubt:
-		default:
+		}
+		if level.Rank() < condition.Doubt.Rank() || len(list) == maxMinded {
+			folded = append(folded, d)
 			continue
 		}
-		if len(list) < maxMinded {
-			list = append(list, minded{d, style})
-		}
+		list = append(list, minded{d, style})
 	}
-	return list
+	return list, folded
 }
 
 // hasExpired reports whether the figures of an estimate are no longer kept.

@@ -250,6 +250,7 @@ func TestAGraveDoubtIsShownAndShared(t *testing.T) {
 	t.Parallel()
 	_, h := served(t, answering(t, func(e *vehicle.Estimate) {
 		e.Car.Condition = []vehicle.Statement{{Category: "flood", Level: "disqualify", Quote: "Condition: Flood damaged"}}
+		e.Matched.MatchedBy = vehicle.ByAI
 		*e = cost.Embedded().Apply(*e, vehicle.Terms{}, time.Now())
 		if len(e.Doubts) < 2 || e.Doubts[0].Code != "flood" || e.Doubts[1].Code != "no_sheet" {
 			t.Fatalf("doubts %+v", e.Doubts)
@@ -257,7 +258,7 @@ func TestAGraveDoubtIsShownAndShared(t *testing.T) {
 	}))
 	at := ask(t, h, "u=https://cars.example/1")
 	for lang, wants := range map[string][]string{
-		"en": {`<li class="danger">The listing itself says: `, "Condition: Flood damaged", `<li class="caution">Nobody has shown an auction sheet`},
+		"en": {`<li class="danger">The listing itself says: `, "Condition: Flood damaged", `<li class="caution">Nobody has shown an auction sheet`, "<li>An AI chose"},
 		"sw": {`<li class="danger">Tangazo lenyewe linasema: `, "Condition: Flood damaged", `<li class="caution">Hakuna aliyeonyesha`},
 	} {
 		body := get(h, at+"?lang="+lang, nil).Body.String()

@@ -181,7 +181,7 @@ func about(category, level string) vehicle.Text {
 
 // gradeText returns what a grade that is no good one means.
 func gradeText(mark string) vehicle.Text {
-	text := sheet.TextOf("flag", sheet.GradeRule(mark))
+	text := sheet.GradeText(mark)
 	return vehicle.Text{EN: text.EN, SW: text.SW, Draft: true}
 }
 

@@ -48,7 +48,7 @@ func TestSwahiliIsSwahili(t *testing.T) {
 	if found := english.FindAllString(text, -1); len(found) > 0 {
 		t.Errorf("English in it: %q\n%s", found, text)
 	}
-	for _, word := range []string{"Tovuti yake inaonyesha limeuzwa", "gari", "Barabarani", "daraja", "fremu imewahi kukarabatiwa", "TSh milioni"} {
+	for _, word := range []string{"Tovuti yake inaonyesha limeuzwa", "gari", "Barabarani", "fremu ya bodi imewahi kukarabatiwa", "soma maelezo", "TSh milioni"} {
 		if !strings.Contains(text, word) {
 			t.Errorf("it does not say %q\n%s", word, text)
 		}

@@ -67,6 +67,21 @@ func Ask[T any](ctx context.Context, c *Client, q Question, valid func(*T) error
 	return answer, usage, nil
 }
 
+// Forget removes the kept answer to a question, so that who asks it again gets another.
+func (c *Client) Forget(ctx context.Context, q Question) error {
+	if c.answers.disabled() {
+		return nil
+	}
+	if q.MaxTokens == 0 {
+		q.MaxTokens = defaultMaxTokens
+	}
+	hash, err := q.hash(c.models)
+	if err != nil {
+		return err
+	}
+	return c.answers.redis.Del(ctx, keyAnswer+hash).Err()
+}
+
 // askAll calls the endpoints until read accepts an answer. The usage is the sum of
 // all calls and names the last endpoint.
 func (c *Client) askAll(ctx context.Context, q *Question, read func(string) error) (total Usage, err error) {

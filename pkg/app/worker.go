@@ -46,7 +46,7 @@ type WorkerOptions struct {
 	SheetCacheDir string        // of the compiled PDF reader; "" keeps it in memory
 
 	AI     ai.Options // without Endpoints there is no AI; New sets Redis, Registry and Log
-	AIRuns int        // answers that must agree where candidates are close
+	AIRuns int        // answers that must agree where there are several candidates
 
 	Authority     tra.Options
 	AuthorityRate int // calls a second by all workers; 0 means no limit

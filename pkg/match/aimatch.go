@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"ushuru/pkg/chassis"
-	"ushuru/pkg/match/naming"
 	"ushuru/pkg/match/selection"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
@@ -23,20 +22,19 @@ var errNoAnswer = errors.New("match: the chooser gave no answer")
 
 func isNoAnswer(err error) bool { return errors.Is(err, errNoAnswer) }
 
-// tieMargin is how near the second candidate's score must be to the first
-// one's for a single answer not to be believed.
-const tieMargin = 0.1
-
-// ask lets the Chooser select among candidates. When their scores are close it
-// is called several times with other orders, because position biases the
-// choice, and answers that differ are refused. The vetoes apply to the chosen
+// ask lets the Chooser select among candidates. It is called several times with
+// other orders, because position biases the choice, and a listing is free text of a
+// stranger, who may have written "take first": answers that differ are refused. The vetoes apply to the chosen
 // candidate as to any other.
 func (m *Matcher) ask(ctx context.Context, q *query, code chassis.Code, possible []ranked) (Choice, error) {
 	if len(possible) == 0 {
 		return q.chooseUnique()
 	}
 	possible = possible[:min(len(possible), MaxCandidates)]
-	runs := m.runs(q, possible)
+	runs := max(m.options.Runs, 2)
+	if len(possible) == 1 {
+		runs = 1
+	}
 	var chosen *ranked
 	for run := range runs {
 		at, answer, err := m.chooseOnce(ctx, q, code, possible, run, runs > 1)
@@ -61,33 +59,6 @@ func (m *Matcher) ask(ctx context.Context, q *query, code chassis.Code, possible
 		return Choice{}, q.refuse("no_match.veto", with, code, nil).whole("no_match.veto", "why", with, why)
 	}
 	return q.aiChoice(code, chosen.label, possible), nil
-}
-
-// runs returns over how many orders of the candidates the Chooser is asked. A name
-// with words that no candidate has is free text of a stranger, who may have written
-// "take first": then two orders must agree, as when scores are close.
-func (m *Matcher) runs(q *query, possible []ranked) int {
-	switch {
-	case len(possible) == 1:
-		return 1
-	case possible[0].score-possible[1].score < tieMargin:
-		return m.options.Runs
-	case q.hasStrangeWords(possible):
-		return max(m.options.Runs, 2)
-	}
-	return 1
-}
-
-// hasStrangeWords reports whether the listing's name has words that are in the label
-// of no candidate.
-func (q *query) hasStrangeWords(possible []ranked) bool {
-	known := map[string]bool{}
-	for _, r := range possible {
-		for _, word := range naming.Latin(naming.Words(r.label.Text)) {
-			known[word] = true
-		}
-	}
-	return slices.ContainsFunc(naming.Latin(naming.Words(q.car.Model)), func(word string) bool { return !known[word] })
 }
 
 // chooseOnce asks over one order of the candidates. It returns the place of the
@@ -129,8 +100,8 @@ func (q *query) order(n, run int) []int {
 	_, _ = fmt.Fprint(sum, q.listed(chassis.Code{}))           // a hash never fails
 	shuffle := rand.New(rand.NewPCG(sum.Sum64(), uint64(run))) //nolint:gosec // an order, no secret; run is small
 	order := shuffle.Perm(n)
-	if run > 0 && n > 1 && slices.Equal(order, q.order(n, run-1)) {
-		slices.Reverse(order)
+	if run > 0 && n > 1 && order[0] == q.order(n, run-1)[0] {
+		slices.Reverse(order) // no entry stands first twice in a row
 	}
 	return order
 }

@@ -146,6 +146,11 @@ func TestAQuestionIsTheSameEveryTimeAndShuffledOverRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for i := range asked {
+		if first := asked[i][0]; i%3 > 0 && first == asked[i-1][0] {
+			t.Errorf("%s stands first in two orders one after the other", first)
+		}
+	}
 	if len(asked) != 6 || !slices.Equal(asked[0], asked[3]) || slices.Equal(asked[0], asked[1]) || slices.Equal(asked[1], asked[2]) {
 		t.Errorf("asked %q", asked)
 	}
@@ -174,6 +179,33 @@ func TestTheCallerMayChooseALabel(t *testing.T) {
 	_, err := matcher.ChooseLabel(car, cat, "VOXY - NOSUCH - VAN")
 	if refused, ok := errors.AsType[*Error](err); !ok || refused.Code != NoMatch || len(refused.Candidates) == 0 {
 		t.Errorf("an unknown label: %v", err)
+	}
+}
+
+// A model that always takes the first entry chooses nothing, however far the scores of
+// the entries are from each other.
+func TestTheFirstOfEveryOrderIsNoChoice(t *testing.T) {
+	cat, facts := fuzzyCatalogue()
+	several, shown := 0, 0
+	matcher := New(Options{Facts: facts, Chooser: chooserFunc(func(q selection.Question) (selection.Answer, error) {
+		shown = len(q.Candidates)
+		return selection.Answer{ID: q.Candidates[0].ID}, nil
+	})})
+	for _, label := range []string{"VOXY", "NOAH", "DYNA", "VOXY HYBRID", "DYNA TRUCK", "NOAH VAN"} {
+		for year := 2015; year < 2024; year++ {
+			car := vehicle.Car{Make: "TOYOTA", Model: label, Year: year, EngineCC: 1986, Fuel: "PETROL"}
+			shown = 0
+			choice, err := matcher.Choose(t.Context(), car, cat)
+			if shown > 1 {
+				several++
+			}
+			if err == nil && choice.MatchedBy == vehicle.ByAI && shown > 1 {
+				t.Errorf("%s %d: %+v", label, year, choice)
+			}
+		}
+	}
+	if several == 0 {
+		t.Error("no question had several entries, so that the test shows nothing")
 	}
 }
 

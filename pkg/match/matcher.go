@@ -15,7 +15,7 @@ import (
 type Options struct {
 	Facts   Facts             // facts of the catalogue's labels, as far as known
 	Chooser selection.Chooser // decides where no code does; nil disables it
-	Runs    int               // answers that must agree when candidates are close; default 2
+	Runs    int               // answers that must agree where there are several candidates; at least 2
 }
 
 // Matcher finds cars in a catalogue. It caches the indexes of the last

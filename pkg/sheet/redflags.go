@@ -34,6 +34,16 @@ const (
 	FlagWithoutQuote   = "said_without_quote"
 )
 
+// GradeText returns what an overall grade means, in the words of report, flags and
+// advice alike.
+func GradeText(mark string) Text {
+	group := condition.GroupOf(mark)
+	if group == condition.Graded || group == condition.DisasterGrade {
+		return TextOf("grade", mark)
+	}
+	return TextOf("grade", string(group))
+}
+
 // flagList collects red flags, each once.
 type flagList struct{ flags []RedFlag }
 
@@ -111,8 +121,12 @@ func GradeRule(mark string) string {
 
 func (l *flagList) grades(r *Report) {
 	if r.Grades.OverallRaw != nil {
-		if f, found := condition.OfGrade(*r.Grades.OverallRaw); found {
-			l.add(GradeRule(*r.Grades.OverallRaw), f.Category, f.Severity, f.Quote)
+		mark := *r.Grades.OverallRaw
+		if f, found := condition.OfGrade(mark); found {
+			l.append(RedFlag{
+				Rule: GradeRule(mark), Category: f.Category, Level: f.Severity, QuoteJP: f.Quote, Text: GradeText(mark),
+				Severity: severityOf(f.Severity),
+			})
 		}
 	}
 	if r.RepairHistory.Status == RepairYes {

@@ -29,11 +29,7 @@ func (in *interpreter) grades() {
 	}
 	group := condition.GroupOf(first)
 	g.OverallRaw, g.Group = &first, &group
-	if group == sheet.Graded || group == sheet.DisasterGrade {
-		g.Meaning = new(sheet.TextOf("grade", first))
-	} else {
-		g.Meaning = new(sheet.TextOf("grade", string(group)))
-	}
+	g.Meaning = new(sheet.GradeText(first))
 }
 
 func (in *interpreter) letter(field, printed, second string) *string {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ushuru/pkg/condition"
 	"ushuru/pkg/sheet"
 )
 
@@ -159,9 +160,11 @@ func (w *writer) mileage() {
 }
 
 // yearly returns the kilometres a year until the auction. It returns false without
-// the day of the auction, and in the first year of a car.
+// the day of the auction, in the first year of a car, and for a meter that is called
+// false.
 func yearly(r *sheet.Report) (int, bool) {
-	if r.Mileage.ValueKM == nil || r.Mileage.ScaleInferred || r.AuctionDate == nil || r.Dates.FirstRegistration == nil {
+	isFalse := func(f sheet.RedFlag) bool { return f.Category == condition.Meter && f.Level.IsGrave() }
+	if slices.ContainsFunc(r.RedFlags, isFalse) || r.Mileage.ValueKM == nil || r.Mileage.ScaleInferred || r.AuctionDate == nil || r.Dates.FirstRegistration == nil {
 		return 0, false
 	}
 	sold, err1 := time.Parse(time.DateOnly, *r.AuctionDate)

@@ -182,3 +182,23 @@ func TestOtherLanguagesAreAnError(t *testing.T) {
 		}
 	}
 }
+
+// A meter that mark or words call false has no kilometres a year.
+func TestAFalseMeterHasNoKilometresAYear(t *testing.T) {
+	for name, change := range map[string]func(*transcribe.Transcript){
+		"true":   func(*transcribe.Transcript) {},
+		"marked": func(raw *transcribe.Transcript) { raw.Reading.Mileage.Flag, raw.Second.Flag = "#", "#" },
+		"said": func(raw *transcribe.Transcript) {
+			raw.Reading.Notes = append(raw.Reading.Notes,
+				transcribe.Note{Author: transcribe.InspectorNotes, JP: "走行距離に疑義あり", Kind: "defect", Area: "mileage"})
+		},
+	} {
+		text, err := Text(read(change), sheet.English, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := strings.Contains(text, "km a year since"), name == "true"; got != want {
+			t.Errorf("%s: kilometres a year %v, want %v\n%s", name, got, want, text)
+		}
+	}
+}

@@ -50,7 +50,8 @@ func Sheet(ctx context.Context, model *ai.Client, images [][]byte) (*Transcript,
 }
 
 // classify asks what the images show, and asks again before it refuses them: a sheet
-// that is refused is one whose faults nobody sees.
+// that is refused is one whose faults nobody sees. Answers that refuse are not kept: who
+// sends the image again has it looked at again.
 func classify(ctx context.Context, model *ai.Client, pages []ai.Picture) (c Classification, err error) {
 	question := classifyQuestion(pages)
 	for range 2 {
@@ -62,6 +63,9 @@ func classify(ctx context.Context, model *ai.Client, pages []ai.Picture) (c Clas
 			return c, nil
 		}
 		err = refusal
+		if failure := model.Forget(ctx, question); failure != nil {
+			return c, fmt.Errorf("transcribe: forgetting a refusal: %w", failure)
+		}
 		question.System += secondLook
 		question.Attempt++
 	}
