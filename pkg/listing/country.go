@@ -1,7 +1,6 @@
 package listing
 
 import (
-	"bytes"
 	_ "embed"
 	"regexp"
 	"strings"
@@ -41,15 +40,31 @@ const (
 	tanzania = "TANZANIA"
 )
 
-// countryOf returns the country that a location names, "" when it names none that is
-// known.
+// countryOf returns the country that a location names, also by its code after a comma
+// (ISO 3166), "" when it names none that is known.
 func countryOf(location string) string {
 	for _, p := range places {
 		if p.words.MatchString(location) {
 			return p.country
 		}
 	}
-	return ""
+	switch code := strings.ToLower(strings.TrimSpace(location[strings.LastIndexByte(location, ',')+1:])); {
+	case len(code) != 2:
+		return ""
+	case code == "jp":
+		return japan
+	case code == "gb":
+		return countryOf("UK")
+	default:
+		home := domainOf("." + code)
+		if home == nil {
+			home = domainOf(".co." + code)
+		}
+		if home == nil {
+			return ""
+		}
+		return home.country
+	}
 }
 
 // domainOf returns the country of a host's domain, nil for .com and the like.
@@ -63,7 +78,7 @@ func domainOf(host string) *place {
 }
 
 // usDollars are the ways in which pages name US dollars.
-var usDollars = []string{"US$", "US $", "USD", "U.S. dollar", "US dollar", "US&#36;"}
+var usDollars = []string{"US$", "US $", "USD", "U.S. dollar", "US dollar"}
 
 // statedDollars matches the beginning of a sentence that says which dollars the prices
 // are in, up to their name.
@@ -93,15 +108,15 @@ var dollarNames = []struct{ name, currency string }{
 const maxStated = 80
 
 // statedDollar returns the dollar in which a page says that its prices are.
-func statedDollar(body []byte) string {
+func statedDollar(text string) string {
 	for _, dollar := range dollarNames {
-		rest := body
+		rest := text
 		for {
-			before, after, found := bytes.Cut(rest, []byte(dollar.name))
+			before, after, found := strings.Cut(rest, dollar.name)
 			if !found {
 				break
 			}
-			if statedDollars.Match(before[max(0, len(before)-maxStated):]) {
+			if statedDollars.MatchString(before[max(0, len(before)-maxStated):]) {
 				return dollar.currency
 			}
 			rest = after
@@ -138,11 +153,11 @@ func dollarOf(doc *page.Document) string {
 	if home := domainOf(doc.URL.Hostname()); home != nil && home.currency != "" {
 		return home.currency
 	}
-	if stated := statedDollar(doc.Page.Body); stated != "" {
+	if stated := statedDollar(doc.Words()); stated != "" {
 		return stated
 	}
 	for _, mark := range usDollars {
-		if bytes.Contains(doc.Page.Body, []byte(mark)) {
+		if strings.Contains(doc.Words(), mark) {
 			return "USD"
 		}
 	}
@@ -168,14 +183,27 @@ func (l *Listing) setCountry(doc *page.Document) {
 	} else {
 		l.warn("outside_japan", named)
 	}
-	domestic := home != nil && !exporter && home.country == car.LocatedIn
-	isRetail := domestic || phrases[retailPhrase].Match(doc.Page.Body)
-	if !isRetail || car.FOBPriceUSD == nil {
+	if car.FOBPriceUSD == nil || !isRetail(car.LocatedIn, home != nil && !exporter && home.country == car.LocatedIn, doc) {
 		return
 	}
 	price := car.FOBPriceUSD.String()
 	car.FOBPriceUSD = nil
 	l.warn("retail_price", values{"price": price, "country": car.LocatedIn})
+}
+
+// isRetail reports a price in US dollars that a seller asks of the customers of its own
+// market: on a site of the seller's country, in the seller's own money, or with what only
+// such a price comes with, such as the tax on sales. What exporters write speaks against it.
+func isRetail(country string, isDomestic bool, doc *page.Document) bool {
+	if says(exportPhrase, doc.Words()) {
+		return false
+	}
+	for _, p := range places {
+		if p.country == country && p.currency == "USD" {
+			return true
+		}
+	}
+	return isDomestic || says(retailPhrase, doc.Words())
 }
 
 // checkDollar warns when a price was not taken because its dollars are not known.

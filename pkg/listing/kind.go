@@ -26,6 +26,7 @@ const (
 	registerPhrase = "register"
 	articlePhrase  = "article"
 	retailPhrase   = "retail"
+	exportPhrase   = "export"
 	markPhrase     = "mark"
 	gonePhrase     = "gone"
 	headPhrase     = "head"
@@ -111,7 +112,7 @@ func headOf(doc *page.Document) string {
 	}
 	heads := []string{title}
 	for _, h1 := range doc.Tags[atom.H1] {
-		if !doc.IsForeign(h1) {
+		if !doc.IsForeign(h1) && dom.IsVisible(h1) {
 			own, _, _ := strings.Cut(dom.Text(h1), " | ")
 			heads = append(heads, own[:min(len(own), maxHead)])
 		}

@@ -127,12 +127,6 @@ func IsSkipped(n *html.Node) bool {
 	return IsHidden(n) || IsStruck(n)
 }
 
-// IsHidden reports an element's own display:none.
-func IsHidden(n *html.Node) bool {
-	style := Head(Attr(n, "style"))
-	return style != "" && strings.Contains(strings.ReplaceAll(strings.ToLower(style), " ", ""), "display:none")
-}
-
 // Attr returns an attribute of an element, "" when there is none.
 func Attr(n *html.Node, key string) string {
 	if n == nil {
@@ -189,10 +183,6 @@ func Next(n *html.Node) *html.Node {
 	}
 	return nil
 }
-
-// IsVisible reports an element that exists and is not hidden by its own style or by
-// the style of an element around it.
-func IsVisible(n *html.Node) bool { return n != nil && !AnyAncestor(n, IsHidden) }
 
 // OwnText returns the text of an element that contains only text and inline elements,
 // "" for any other element and for a text longer than limit bytes.

@@ -37,6 +37,7 @@ type Document struct {
 	discounted bool
 	headed     map[*html.Node]bool // elements with the heading of the page's own car, or most of its facts
 	loose      []pairs.Pair        // pairs outside tables and lists, after ClaimLabels
+	words      string              // that the page shows, after Words
 }
 
 // isIndexed reports an element that Tags holds.
@@ -84,7 +85,7 @@ func Parse(budget *dom.Budget, page *fetch.Page) (*Document, error) {
 
 // analyse finds the labels of the page and its parts about other cars.
 func (d *Document) analyse() {
-	dom.MarkStruck(Body(d), d.Tags[atom.Style])
+	dom.MarkVisibility(Body(d), d.Tags[atom.Style])
 	d.Pairs = pairs.In(d.budget, Body(d))
 	d.findForeign(d.Pairs)
 }

@@ -92,8 +92,8 @@ func afterLabel(n *html.Node) (values string, value *html.Node) {
 		case !isSilent(s):
 			line.WriteString(" " + dom.Text(s))
 			value = s
-		case value == nil && strings.TrimSpace(line.String()) == "":
-			value = s
+		case value == nil && !dom.IsHidden(s) && strings.TrimSpace(line.String()) == "":
+			value = s // which is struck out
 		}
 	}
 	return trimValue(line.String()), value

@@ -52,7 +52,7 @@ func (f *pairFinder) walk(n *html.Node, inControl bool) {
 	inControl = inControl || isControl(n)
 	f.read(n, inControl)
 	for c := n.FirstChild; c != nil && len(f.pairs) < maxPairs; c = c.NextSibling {
-		if c.Type == html.ElementNode {
+		if c.Type == html.ElementNode && !dom.IsHidden(c) {
 			f.walk(c, inControl)
 		}
 	}
@@ -90,7 +90,7 @@ func (f *pairFinder) read(n *html.Node, inControl bool) {
 // add adds a pair when the label is known. A value that is struck out is marked.
 func (f *pairFinder) add(label, value *html.Node, names, values string) bool {
 	field := claim.FieldOf(names)
-	if field == "" || f.seen[label] {
+	if field == "" || f.seen[label] || value != nil && dom.IsHidden(value) {
 		return false
 	}
 	f.seen[label] = true

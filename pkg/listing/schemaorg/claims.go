@@ -30,6 +30,7 @@ func claimNode(n *graph.Node, c *claim.List) {
 	claimYear(n, model, c)
 	claimEngine(n, c)
 	claimMileage(n, c)
+	claimPlace(n, c)
 	c.AddImages(imagesOf(n))
 }
 
@@ -142,6 +143,30 @@ func claimYear(n *graph.Node, model string, c *claim.List) {
 		return
 	}
 	c.Add(claim.FieldModelYear, released)
+}
+
+// claimPlace claims where the car is, or else its seller: the first address in its offers.
+func claimPlace(n *graph.Node, c *claim.List) {
+	for _, offer := range append(n.NodesOf("offers"), n) {
+		for _, place := range append(offer.NodesOf("availableAtOrFrom", "seller", "offeredBy"), offer) {
+			for _, address := range place.NodesOf("address") {
+				var parts []string
+				for _, property := range []string{"addressLocality", "addressRegion", "addressCountry"} {
+					if part := address.Word(property); part != "" {
+						parts = append(parts, part)
+					}
+				}
+				if len(parts) > 0 {
+					c.Add(claim.FieldLocation, strings.Join(parts, ", "))
+					return
+				}
+			}
+			if address := place.Word("address"); address != "" {
+				c.Add(claim.FieldLocation, address)
+				return
+			}
+		}
+	}
 }
 
 // imagesOf returns the links of the pictures, the full ones before thumbnails.

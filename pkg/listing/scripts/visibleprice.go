@@ -1,8 +1,8 @@
 package scripts
 
 import (
-	"bytes"
 	"regexp"
+	"strings"
 
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/page"
@@ -22,16 +22,16 @@ var (
 func shownInDollars(doc *page.Document, amount money.Number) bool {
 	plain := amount.String()
 	for _, written := range []string{thousands(plain), plain} {
-		rest := doc.Page.Body
+		rest := doc.Words()
 		for range 200 {
-			at := bytes.Index(rest, []byte(written))
+			at := strings.Index(rest, written)
 			if at < 0 {
 				break
 			}
 			before, after := rest[max(0, at-12):at], rest[at+len(written):]
 			after = after[:min(len(after), 12)]
-			whole := !numberGoesOn.Match(after) && !numberBefore.Match(before)
-			if whole && (dollarsBefore.Match(before) || dollarsAfter.Match(after)) {
+			whole := !numberGoesOn.MatchString(after) && !numberBefore.MatchString(before)
+			if whole && (dollarsBefore.MatchString(before) || dollarsAfter.MatchString(after)) {
 				return true
 			}
 			rest = rest[at+len(written):]

@@ -1,0 +1,114 @@
+package dom
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// The attributes that mark an element which the page does not show, or strikes out. No
+// page can set them: an HTML parser writes names in lower case.
+const (
+	hiddenMark = "Hidden"
+	struckMark = "Struck"
+)
+
+// MarkVisibility works out, once for a document, which elements from a node on are not
+// shown, and which are struck out: by their tag, attributes, classes and style, and by the
+// style sheets of the page itself. IsHidden and IsStruck are its answers.
+func MarkVisibility(root *html.Node, sheets []*html.Node) {
+	rules := stylesOf(sheets)
+	for n := range Elements(root) {
+		own := effectOf(Head(Attr(n, "style")))
+		ruled := rules.of(n)
+		if isHidden(n, own, ruled) {
+			n.Attr = append(n.Attr, html.Attribute{Key: hiddenMark})
+		}
+		own.strikes = own.strikes || ruled.strikes
+		if strikesOut(n, own) {
+			n.Attr = append(n.Attr, html.Attribute{Key: struckMark})
+		}
+	}
+}
+
+// isHidden reports whether an element is not shown, by its own style and by the rules for
+// it. What scripts lift from the whole page does not hide it.
+func isHidden(n *html.Node, own, ruled effect) bool {
+	switch n.DataAtom {
+	case atom.Html, atom.Body:
+		return false
+	case atom.Dialog:
+		if !HasAttr(n, "open") {
+			return true
+		}
+	}
+	if HasAttr(n, "hidden") || own.hides() || isHiddenClass(Head(Attr(n, "class"))) {
+		return true
+	}
+	if own.display != "" && !ruled.important {
+		ruled.display = ""
+	}
+	if own.visibility != "" {
+		ruled.visibility = ""
+	}
+	return ruled.hides()
+}
+
+// hiddenClasses are the classes by which Bulma, Bootstrap and Tailwind hide.
+var hiddenClasses = map[string]bool{
+	"is-hidden": true, "d-none": true, "hidden": true, "sr-only": true, "visually-hidden": true,
+}
+
+// isHiddenClass reports classes that hide an element at every width: "d-none d-md-block"
+// and "hidden lg:flex" show it on wide screens.
+func isHiddenClass(classes string) bool {
+	if !strings.Contains(classes, "hidden") && !strings.Contains(classes, "d-none") && !strings.Contains(classes, "sr-only") {
+		return false
+	}
+	hides := false
+	for class := range strings.FieldsSeq(classes) {
+		hides = hides || hiddenClasses[class]
+		if isShownAtAWidth(class) {
+			return false
+		}
+	}
+	return hides
+}
+
+// isShownAtAWidth reports a class such as "d-md-block", "lg:flex" or "sm:not-sr-only".
+func isShownAtAWidth(class string) bool {
+	width, display, ok := strings.Cut(class, ":")
+	if !ok {
+		if class, ok = strings.CutPrefix(class, "d-"); ok {
+			width, display, ok = strings.Cut(class, "-")
+		}
+	}
+	switch width {
+	case "sm", "md", "lg", "xl", "2xl", "xxl":
+		return ok && display != "none" && display != "hidden"
+	}
+	return false
+}
+
+// IsHidden reports an element that is not shown, whatever is around it.
+func IsHidden(n *html.Node) bool { return isMarked(n, hiddenMark) }
+
+// IsStruck reports an element that is struck out by its tag, its style, its class or
+// the page's style sheet.
+func IsStruck(n *html.Node) bool { return isMarked(n, struckMark) }
+
+func isMarked(n *html.Node, mark string) bool {
+	for i := len(n.Attr) - 1; i >= 0; i-- {
+		switch key := n.Attr[i].Key; {
+		case key == mark:
+			return true
+		case key[0] > 'Z': // of the page: the marks are the last
+			return false
+		}
+	}
+	return false
+}
+
+// IsVisible reports an element that exists, is shown, and is in no element that is not.
+func IsVisible(n *html.Node) bool { return n != nil && !AnyAncestor(n, IsHidden) }
