@@ -26,7 +26,7 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/message"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra"
@@ -70,7 +70,7 @@ func newOptions(conn *redisx.Conn) api.Options {
 		Redis: client, Jobs: jobs.NewStore(client),
 		Batches: batch.NewStore(client), Cache: cache.New(client), Catalogue: tra.NewStore(client, tra.StoreOptions{}),
 		Drift: drift.NewStore(client), Idempotency: idempotency.NewStore(client),
-		Keys: keys.NewStore(client), Limiter: quota.NewLimiter(client), Bytes: quota.NewBytes(client),
+		Keys: keys.NewStore(client), Rates: pace.NewRates(client), Bytes: pace.NewBytes(client),
 		Webhooks:   webhook.NewStore(client, nil),
 		AsynqRedis: conn.AsynqOpt(),
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ushuru/api"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 )
 
 // randomPage is a page that does not shrink when it is packed.
@@ -53,7 +53,7 @@ func TestBytesPerKey(t *testing.T) {
 	if err != nil || len(keys) == 0 {
 		t.Fatal(err)
 	}
-	account, err := quota.NewBytes(a.conn.Client()).Read(t.Context(), keys[0].ID)
+	account, err := pace.NewBytes(a.conn.Client()).Read(t.Context(), keys[0].ID)
 	if err != nil || account.Used < 600<<10 || account.Used > 650<<10 || account.Limit != 1<<20 || time.Until(account.Free) > time.Hour {
 		t.Errorf("%+v, %v", account, err)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ushuru/api"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 )
 
 // strictly is a request that is refused for a field that does not exist.
@@ -99,7 +99,7 @@ func TestTheLastPageOfBatchesIsNotEmpty(t *testing.T) {
 // TestRateLimitInTheDraftsPresentForm is beside the three headers of its early versions.
 func TestRateLimitInTheDraftsPresentForm(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits = quota.Limits{PerMinute: 7} })
+	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits = pace.Limits{PerMinute: 7} })
 	got := a.send(t, a.request(t, http.MethodPost, "/v1/batches", `{"urls":["`+site+`/1"]}`))
 	if policy := got.header.Get("Ratelimit-Policy"); policy != `"minute";q=7;w=60` {
 		t.Errorf("policy %q", policy)

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"ushuru/api"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
 )
 
@@ -31,7 +31,7 @@ type person struct {
 }
 
 // pagesFor starts an app with pages and an operator.
-func pagesFor(t *testing.T, conn *redisx.Conn, secret string, limits quota.Limits) *app {
+func pagesFor(t *testing.T, conn *redisx.Conn, secret string, limits pace.Limits) *app {
 	t.Helper()
 	return newApp(t, conn, func(o *api.Options) {
 		monitored(o)
@@ -138,7 +138,7 @@ func opCookie(t *testing.T, conn *redisx.Conn, secret string, until time.Time) *
 func TestALoginOfTheOperatorEndsAtTheLotsToo(t *testing.T) {
 	t.Parallel()
 	conn, later := embedded(t), embedded(t)
-	before, after := pagesFor(t, conn, password, quota.Limits{}), pagesFor(t, later, "another", quota.Limits{})
+	before, after := pagesFor(t, conn, password, pace.Limits{}), pagesFor(t, later, "another", pace.Limits{})
 	if err := later.Client().Set(t.Context(), keyLogins, secretOf(t, conn), 0).Err(); err != nil { // only the password is another
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func saysNext(t *testing.T, what, page string) {
 // apart from those of keys.
 func TestTheOperatorHasTheLimitsOfAKey(t *testing.T) {
 	t.Parallel()
-	a := pagesFor(t, embedded(t), password, quota.Limits{BatchItems: 3})
+	a := pagesFor(t, embedded(t), password, pace.Limits{BatchItems: 3})
 	if got := a.send(t, a.request(t, http.MethodPost, "/v1/batches", `{"urls":["`+site+`/1","`+site+`/2"]}`)); got.status != http.StatusCreated {
 		t.Fatalf("the batch of a key: %d %s", got.status, got.body)
 	}
@@ -234,7 +234,7 @@ func TestTheOperatorHasTheLimitsOfAKey(t *testing.T) {
 		t.Errorf("after the end of the first: %d\n%s", status, page)
 	}
 
-	slow := pagesFor(t, embedded(t), password, quota.Limits{PerMinute: 2})
+	slow := pagesFor(t, embedded(t), password, pace.Limits{PerMinute: 2})
 	b = slow.browse(t)
 	b.logIn(password)
 	var codes []int

@@ -22,7 +22,7 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/metrics"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/sheet/scan"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/trace"
@@ -55,13 +55,13 @@ type Options struct {
 	Hub   *jobs.Hub // its Run must be running
 
 	Batches     *batch.Store
-	Bytes       *quota.Bytes
+	Bytes       *pace.Bytes
 	Cache       *cache.Cache
 	Catalogue   *tra.Store
 	Drift       *drift.Store
 	Idempotency *idempotency.Store
 	Keys        KeyVerifier
-	Limiter     *quota.Limiter
+	Rates       *pace.Rates
 	Webhooks    *webhook.Store
 	TRA         AuthorityStatus
 
@@ -82,7 +82,7 @@ type Options struct {
 	// Log receives one line for each request. Nil means slog.Default().
 	Log *slog.Logger
 	// Limits apply to keys without limits of their own. 0 means no limit.
-	Limits quota.Limits
+	Limits pace.Limits
 	// WaitMax is the longest time that a request waits for a result. 0 means
 	// 25 s.
 	WaitMax time.Duration
@@ -119,7 +119,7 @@ func (o *Options) check() error {
 		"Redis": o.Redis != nil, "Tasks": o.Tasks != nil, "Jobs": o.Jobs != nil, "Hub": o.Hub != nil,
 		"Batches": o.Batches != nil, "Bytes": o.Bytes != nil, "Cache": o.Cache != nil, "Catalogue": o.Catalogue != nil,
 		"Drift":       o.Drift != nil,
-		"Idempotency": o.Idempotency != nil, "Keys": o.Keys != nil, "Limiter": o.Limiter != nil,
+		"Idempotency": o.Idempotency != nil, "Keys": o.Keys != nil, "Rates": o.Rates != nil,
 		"Webhooks": o.Webhooks != nil, "TRA": o.TRA != nil,
 	} {
 		if !given {

@@ -9,9 +9,8 @@ import (
 	"ushuru/api/respond"
 	"ushuru/api/web"
 	"ushuru/api/web/lots"
-	"ushuru/pkg/fair"
 	"ushuru/pkg/keys"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 )
 
 // PageOptions are about the pages for buyers.
@@ -66,14 +65,14 @@ func (s *Server) registerPages(v1 http.Handler, operators *console.Console) erro
 // one caller, who has limits as a key has, and less of what is scarce.
 func (s *Server) forVisitors(v1 http.Handler) http.Handler {
 	o := s.options.Page
-	key := keys.Key{ID: fair.Anonymous, Limits: quota.Limits{PerMinute: o.Rate, Jobs: o.Jobs}}
+	key := keys.Key{ID: pace.Anonymous, Limits: pace.Limits{PerMinute: o.Rate, Jobs: o.Jobs}}
 	return s.asCaller(v1, key)
 }
 
 // forOperator serves endpoints to the operator, who has logged in at the console. The
 // operator has no API key, and the limits of one.
 func (s *Server) forOperator(v1 http.Handler) http.Handler {
-	return s.asCaller(v1, keys.Key{ID: fair.Operator, Name: fair.Operator})
+	return s.asCaller(v1, keys.Key{ID: pace.Operator, Name: pace.Operator})
 }
 
 // asCaller serves endpoints to a caller whose requests have no API key.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"ushuru/api"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 )
@@ -31,7 +31,7 @@ var async = map[string]string{"Prefer": "respond-async"}
 func TestRequestsPerMinute(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		a := newApp(t, conn, func(o *api.Options) { o.Limits = quota.Limits{PerMinute: 3} })
+		a := newApp(t, conn, func(o *api.Options) { o.Limits = pace.Limits{PerMinute: 3} })
 		a.work(t)
 		for i := range 3 {
 			got := a.ask(t, "/rate"+strconv.Itoa(i), nil)
@@ -46,7 +46,7 @@ func TestRequestsPerMinute(t *testing.T) {
 			t.Errorf("the fourth: %d %v\n%s", got.status, got.header, got.body)
 		}
 		// A key with a limit of its own goes by that.
-		if err := a.keys.Limit(t.Context(), a.keyID, quota.Limits{PerMinute: 100}); err != nil {
+		if err := a.keys.Limit(t.Context(), a.keyID, pace.Limits{PerMinute: 100}); err != nil {
 			t.Fatal(err)
 		}
 		if got := a.ask(t, "/rate4", nil); got.status != http.StatusOK || got.header.Get("Ratelimit-Limit") != "100" {
@@ -82,7 +82,7 @@ func TestTokensOfTheAI(t *testing.T) {
 
 func TestCachedResponsesDoNotCount(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits = quota.Limits{PerMinute: 1} })
+	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits = pace.Limits{PerMinute: 1} })
 	a.work(t)
 	if err := a.cache.Put(t.Context(), estimateKey("/kept"), estimateOf(site+"/kept"), time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func TestCachedResponsesDoNotCount(t *testing.T) {
 func TestRunningJobsPerKey(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		a := newApp(t, conn, func(o *api.Options) { o.Limits = quota.Limits{Jobs: 2} })
+		a := newApp(t, conn, func(o *api.Options) { o.Limits = pace.Limits{Jobs: 2} })
 		var ids []string
 		for i := range 2 { // without a worker they keep running
 			got := a.ask(t, "/jobs"+strconv.Itoa(i), async)
@@ -129,7 +129,7 @@ func TestRunningJobsPerKey(t *testing.T) {
 func TestBatchListingsPerKey(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		a := newApp(t, conn, func(o *api.Options) { o.Limits = quota.Limits{BatchItems: 3} })
+		a := newApp(t, conn, func(o *api.Options) { o.Limits = pace.Limits{BatchItems: 3} })
 		hand := func(listings ...string) answer {
 			body, err := json.Marshal(map[string][]string{"urls": listings})
 			if err != nil {
@@ -155,7 +155,7 @@ func TestBatchListingsPerKey(t *testing.T) {
 func TestWebhooksCountAgainstTheRate(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		a := newApp(t, conn, func(o *api.Options) { o.Limits = quota.Limits{PerMinute: 3} })
+		a := newApp(t, conn, func(o *api.Options) { o.Limits = pace.Limits{PerMinute: 3} })
 		id := hooked("")(t, a)
 		var made struct {
 			ID string `json:"id"`
@@ -191,14 +191,14 @@ func TestWebhooksCountAgainstTheRate(t *testing.T) {
 // is measured again, and done once there is room.
 func TestRefusedRequestMayBeSentAgainUnderItsKey(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits = quota.Limits{BatchItems: 1} })
+	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits = pace.Limits{BatchItems: 1} })
 	retry := "/v1/batches/" + batchOf("ff")(t, a) + "/retry"
 	for range 2 {
 		if got := a.sendNamed(t, "again", retry); got.status != http.StatusRequestEntityTooLarge {
 			t.Fatalf("%d %s", got.status, got.body)
 		}
 	}
-	if err := a.keys.Limit(t.Context(), a.keyID, quota.Limits{BatchItems: 2}); err != nil {
+	if err := a.keys.Limit(t.Context(), a.keyID, pace.Limits{BatchItems: 2}); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {

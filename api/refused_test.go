@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"ushuru/api"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 )
 
 // TestADefiniteRefusalIsRemembered for some minutes: the same request fetches nothing, and
 // counts.
 func TestADefiniteRefusalIsRemembered(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits = quota.Limits{PerMinute: 10} })
+	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits = pace.Limits{PerMinute: 10} })
 	a.work(t)
 	left := ""
 	for i := range 3 {

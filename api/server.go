@@ -63,7 +63,7 @@ func New(options Options) (*Server, error) {
 	}
 	s := &Server{
 		options: options, limits: limits.New(limits.Options{
-			Limiter: options.Limiter, Bytes: options.Bytes, Jobs: options.Jobs, Batches: options.Batches,
+			Rates: options.Rates, Bytes: options.Bytes, Jobs: options.Jobs, Batches: options.Batches,
 			AIUsage: options.AIUsage, Limits: options.Limits, WaitMax: options.WaitMax,
 		}),
 		outages: tra.NewOutages(options.TRA.Status),

@@ -10,8 +10,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/cache"
-	"ushuru/pkg/fair"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/webhook"
 )
 
@@ -72,7 +72,7 @@ type Engine struct {
 	fallback      func(ctx context.Context, job *jobs.Job, step string) (json.RawMessage, bool)
 	onLost        func(job *jobs.Job, step string, failure *jobs.Error)
 	sequential    bool
-	turns         *fair.Turns
+	turns         *pace.Turns
 	redis         redis.UniversalClient
 	onEnd         func(job *jobs.Job)
 	onTakeover    func(job *jobs.Job, step string)
@@ -86,7 +86,7 @@ func New(o Options) *Engine {
 		client:        asynq.NewClientFromRedisClient(o.Redis),
 		inspector:     asynq.NewInspectorFromRedisClient(o.Redis),
 		beforeSucceed: o.BeforeSucceed, notifiers: map[string]Notifier{}, isRunning: o.IsRunning, sequential: o.Sequential,
-		fallback: o.Fallback, onLost: o.OnLost, turns: fair.NewTurns(o.Redis), redis: o.Redis,
+		fallback: o.Fallback, onLost: o.OnLost, turns: pace.NewTurns(o.Redis), redis: o.Redis,
 		onEnd: o.OnEnd, onTakeover: o.OnTakeover,
 	}
 	maps.Copy(e.notifiers, o.Notifiers)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/hibiken/asynq"
 
-	"ushuru/pkg/fair"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/plainjson"
 )
 
@@ -25,7 +25,7 @@ import (
 const parkedFor = time.Minute
 
 // Anonymous is the owner of the jobs of visitors without a key.
-const Anonymous = fair.Anonymous
+const Anonymous = pace.Anonymous
 
 // turnOwner returns for whom the tasks of a job take turns; "" when they do not.
 func turnOwner(job *jobs.Job) string {
@@ -136,15 +136,13 @@ func (e *Engine) EndTurn(ctx context.Context, queue, owner, id string) error {
 }
 
 // OfferTurns says how many places a worker has for the tasks of people; 0 when it
-// stops. It does so at each interval. It returns how many all workers have.
-func (e *Engine) OfferTurns(
-	ctx context.Context, queue, worker string, places int, interval time.Duration,
-) (total int, err error) {
-	total, ready, err := e.turns.Offer(ctx, queue, worker, places, interval)
+// stops. It does so at each interval.
+func (e *Engine) OfferTurns(ctx context.Context, queue, worker string, places int, interval time.Duration) error {
+	ready, err := e.turns.Offer(ctx, queue, worker, places, interval)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	return total, e.runReady(ctx, queue, ready)
+	return e.runReady(ctx, queue, ready)
 }
 
 // runReady runs tasks that have got a place. The place of one that does not exist any

@@ -40,7 +40,7 @@ func submitMany(t *testing.T, rig *enginetest.Rig, owner string, n int) (submitt
 
 func offerTurns(t *testing.T, rig *enginetest.Rig, places int) {
 	t.Helper()
-	if _, err := rig.OfferTurns(t.Context(), tasks.QueueAny, "w1", places, time.Second); err != nil {
+	if err := rig.OfferTurns(t.Context(), tasks.QueueAny, "w1", places, time.Second); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -101,7 +101,7 @@ func TestJoinerLendsItsTurn(t *testing.T) {
 		t.Fatalf("the task that another key joined is %v, %v", info.State, err)
 	}
 	// The next step, too.
-	if _, err := rig.OfferTurns(t.Context(), tasks.QueueAuthority, "w1", 2, time.Second); err != nil {
+	if err := rig.OfferTurns(t.Context(), tasks.QueueAuthority, "w1", 2, time.Second); err != nil {
 		t.Fatal(err)
 	}
 	for _, job := range []*jobs.Job{many[0], joined} {

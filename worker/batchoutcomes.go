@@ -14,7 +14,7 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 )
@@ -24,13 +24,13 @@ import (
 type batchOutcomes struct {
 	batches  *batch.Store
 	webhooks *webhook.Store
-	bytes    *quota.Bytes
+	bytes    *pace.Bytes
 	log      *slog.Logger
 	wake     chan struct{} // holds a value when a row has ended or was parked, so that the window may have room
 }
 
 func newBatchOutcomes(
-	batches *batch.Store, webhooks *webhook.Store, bytes *quota.Bytes, log *slog.Logger,
+	batches *batch.Store, webhooks *webhook.Store, bytes *pace.Bytes, log *slog.Logger,
 ) *batchOutcomes {
 	return &batchOutcomes{batches, webhooks, bytes, log, make(chan struct{}, 1)}
 }

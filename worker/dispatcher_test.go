@@ -12,7 +12,7 @@ import (
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/webhook"
@@ -33,7 +33,7 @@ func newDispatcherRig(t *testing.T, conn *redisx.Conn) *dispatcherRig {
 	t.Helper()
 	client, log := conn.Client(), slog.New(slog.DiscardHandler)
 	batches, webhooks := batch.NewStore(client), webhook.NewStore(client, nil)
-	outcomes := newBatchOutcomes(batches, webhooks, quota.NewBytes(client), log)
+	outcomes := newBatchOutcomes(batches, webhooks, pace.NewBytes(client), log)
 	engine := enginetest.NewEngine(client, enginetest.WithNotifier(tasks.SubscriberBatch, outcomes.onJobEnded))
 	d := &dispatcher{client, jobs.NewStore(client), batches, engine, outcomes, 4, log}
 	return &dispatcherRig{d, webhooks, t, conn}

@@ -17,7 +17,6 @@ import (
 	"ushuru/pkg/message"
 	"ushuru/pkg/metrics"
 	"ushuru/pkg/tra"
-	"ushuru/pkg/tra/throttle"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -159,8 +158,8 @@ func taxOf(
 // isAway reports whether an error means that the authority was not asked or did not
 // answer. A rate limit is over within a second.
 func isAway(err error) bool {
-	if throttled, ok := errors.AsType[*throttle.Error](err); ok {
-		return throttled.Reason != throttle.Rate
+	if throttled, ok := errors.AsType[*tra.ThrottleError](err); ok {
+		return throttled.Reason != tra.RateUsedUp
 	}
 	if failed, ok := errors.AsType[*tra.Error](err); ok {
 		return failed.Kind == tra.Refused || failed.Kind == tra.Unavailable || failed.Kind == tra.Certificate
@@ -177,7 +176,7 @@ func validUntil(now, then time.Time) time.Time {
 // authorityFailure returns what an error of the authority means for the job: a
 // snooze, a permanent or a transient failure.
 func authorityFailure(err error) error {
-	if throttled, ok := errors.AsType[*throttle.Error](err); ok {
+	if throttled, ok := errors.AsType[*tra.ThrottleError](err); ok {
 		return throttledFailure(throttled)
 	}
 	failure, ok := errors.AsType[*tra.Error](err)
@@ -209,14 +208,14 @@ func refusedFailure(cause error) error {
 
 // throttledFailure snoozes a step whose call was not made. When the deadline comes
 // first, the job fails with the sentence that says why.
-func throttledFailure(throttled *throttle.Error) error {
+func throttledFailure(throttled *tra.ThrottleError) error {
 	switch throttled.Reason {
-	case throttle.Refused:
+	case tra.JustRefused:
 		return tasks.Snooze(refusedDelay, refusedFailure(throttled))
-	case throttle.Breaker:
+	case tra.BreakerOpen:
 		unavailable := message.New("error/authority_unavailable", nil)
 		return tasks.Snooze(throttled.RetryAfter, tasks.Transient(unavailable, 0, throttled))
-	case throttle.Rate:
+	case tra.RateUsedUp:
 	}
 	return tasks.Snooze(throttled.RetryAfter, throttled)
 }

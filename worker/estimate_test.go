@@ -11,7 +11,6 @@ import (
 	"ushuru/pkg/match"
 	"ushuru/pkg/message"
 	"ushuru/pkg/tra"
-	"ushuru/pkg/tra/throttle"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -51,12 +50,12 @@ func TestFailures(t *testing.T) {
 			t.Errorf("%s: %+v", name, c.err)
 		}
 	}
-	for _, err := range []error{&tra.Error{Kind: tra.Refused}, &throttle.Error{Reason: throttle.Refused, RetryAfter: time.Minute}} {
+	for _, err := range []error{&tra.Error{Kind: tra.Refused}, &tra.ThrottleError{Reason: tra.JustRefused, RetryAfter: time.Minute}} {
 		if snooze, ok := errors.AsType[*tasks.SnoozeError](authorityFailure(err)); !ok || snooze.After != refusedDelay {
 			t.Errorf("a refusal must leave the step to other workers and cost no retry: %+v", snooze)
 		}
 	}
-	gate, ok := errors.AsType[*tasks.SnoozeError](authorityFailure(&throttle.Error{RetryAfter: time.Second}))
+	gate, ok := errors.AsType[*tasks.SnoozeError](authorityFailure(&tra.ThrottleError{RetryAfter: time.Second}))
 	if !ok || gate.After != time.Second {
 		t.Errorf("a closed gate: %+v", gate)
 	}

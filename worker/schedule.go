@@ -9,9 +9,9 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
-	"ushuru/pkg/fair"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/logs"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
@@ -82,19 +82,14 @@ func (w *Worker) runLoop(ctx context.Context, l loop) {
 	}
 }
 
-// offer says how many places the worker has for the tasks of people in a queue. One that
-// calls the authority learns from it which part of the calls is its own.
+// offer says how many places the worker has for the tasks of people in a queue.
 func (w *Worker) offer(queue string, places int) loop {
 	say := func(places int) func(context.Context) error {
 		return func(ctx context.Context) error {
-			total, err := w.engine.OfferTurns(ctx, queue, w.id, places, fair.OfferInterval)
-			if queue == tasks.QueueAuthority && places > 0 && total > 0 {
-				w.options.Authority.SetPart(float64(places) / float64(total))
-			}
-			return err
+			return w.engine.OfferTurns(ctx, queue, w.id, places, pace.OfferInterval)
 		}
 	}
-	return loop{"offer of places in " + queue, fair.OfferInterval, say(places), say(0)}
+	return loop{"offer of places in " + queue, pace.OfferInterval, say(places), say(0)}
 }
 
 // sweeper returns the sweep of the jobs of a class.

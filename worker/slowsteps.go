@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"ushuru/pkg/fair"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/pace"
 	"ushuru/tasks"
 )
 
@@ -66,14 +66,14 @@ func (s *slowSteps) run(ctx context.Context, job *jobs.Job, part func(context.Co
 func (s *slowSteps) admits(owner string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return fair.Admits(owner, s.owns[owner], s.places-s.all)
+	return pace.Admits(owner, s.owns[owner], s.places-s.all)
 }
 
 // take takes a place for a slow step of a key, if it may have one more.
 func (s *slowSteps) take(owner string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !fair.Admits(owner, s.owns[owner], s.places-s.all) {
+	if !pace.Admits(owner, s.owns[owner], s.places-s.all) {
 		return false
 	}
 	s.all++

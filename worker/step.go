@@ -13,11 +13,11 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/oklog/ulid/v2"
 
-	"ushuru/pkg/fair"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/logs"
 	"ushuru/pkg/match"
 	"ushuru/pkg/metrics"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/trace"
@@ -173,7 +173,7 @@ func (s *stepHandler) runStep(
 	}
 	var watching sync.WaitGroup
 	defer watching.Wait()
-	ctx, stop := context.WithCancelCause(fair.WithOwner(ctx, job.Owner))
+	ctx, stop := context.WithCancelCause(pace.WithOwner(ctx, job.Owner))
 	defer stop(nil)
 	if s.hub != nil {
 		watching.Go(func() {

@@ -32,7 +32,7 @@ import (
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/sheet/scan"
 )
 
@@ -142,7 +142,7 @@ func New(o Options) (*Worker, error) {
 	}
 	id := ulid.Make().String()
 	o.Log = o.Log.With("worker", id)
-	outcomes := newBatchOutcomes(o.Batches, o.Webhooks, quota.NewBytes(o.Redis), o.Log)
+	outcomes := newBatchOutcomes(o.Batches, o.Webhooks, pace.NewBytes(o.Redis), o.Log)
 	claims := &sync.Map{}
 	w := &Worker{id: id, options: o, claims: claims, queues: map[string]*queueClient{}}
 	engine := tasks.New(tasks.Options{

@@ -24,7 +24,7 @@ import (
 	"ushuru/pkg/idempotency"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/webhook"
@@ -51,7 +51,7 @@ type Parts struct {
 const WaitMax = 10 * time.Second
 
 // New makes the parts of an API process whose keys have limits.
-func New(t *testing.T, of quota.Limits) *Parts {
+func New(t *testing.T, of pace.Limits) *Parts {
 	t.Helper()
 	client := redistest.Embedded(t).Client()
 	p := &Parts{
@@ -62,7 +62,7 @@ func New(t *testing.T, of quota.Limits) *Parts {
 	p.Outages = tra.NewOutages(p.Catalogue.Status)
 	p.Tasks = tasks.New(tasks.Options{Redis: client, Jobs: p.Jobs, Results: p.Cache, Webhooks: p.Webhooks})
 	p.Limits = limits.New(limits.Options{
-		Limiter: quota.NewLimiter(client), Bytes: quota.NewBytes(client), Jobs: p.Jobs, Batches: p.Batches,
+		Rates: pace.NewRates(client), Bytes: pace.NewBytes(client), Jobs: p.Jobs, Batches: p.Batches,
 		Limits: of, WaitMax: WaitMax,
 	})
 	ctx, stop := context.WithCancel(context.Background())

@@ -13,14 +13,14 @@ import (
 	"ushuru/api/request"
 	"ushuru/api/respond"
 	"ushuru/pkg/idempotency"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 )
 
 const (
 	// maxIdempotencyKey is the maximum length of a key in bytes.
 	maxIdempotencyKey = 255
 	// recordBytes is what the record of a request takes in Redis.
-	recordBytes = 2*quota.EntryOverhead + 150
+	recordBytes = 2*pace.EntryOverhead + 150
 )
 
 var (
@@ -81,8 +81,8 @@ func (k *Work) Begin(w http.ResponseWriter, r *request.Request, identity any) (*
 	defer cancel()
 	// A new record counts against the limits, also when a cached result responds.
 	stored, err := k.options.Idempotency.Begin(ctx, r.Key.ID, r.URL.Path, r.IdempotencyKey, body, func() error {
-		record := quota.Kept{Size: recordBytes, TTL: idempotency.RecordTTL}
-		return k.options.Limits.Take(w, r, limits.Demand{Keep: []quota.Kept{record}})
+		record := pace.Kept{Size: recordBytes, TTL: idempotency.RecordTTL}
+		return k.options.Limits.Take(w, r, limits.Demand{Keep: []pace.Kept{record}})
 	})
 	var refused *problem.Problem
 	switch {

@@ -19,7 +19,7 @@ import (
 	"ushuru/pkg/cache"
 	"ushuru/pkg/idempotency"
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
@@ -270,15 +270,15 @@ const recordTTL = 25 * time.Hour
 
 // keptFor returns what a job of a kind causes to be kept before it has a result: its
 // record, and those of the jobs that it needs; what the caller sent.
-func keptFor(kind, dedupKey string, attachment []byte) []quota.Kept {
+func keptFor(kind, dedupKey string, attachment []byte) []pace.Kept {
 	records := int64(1)
 	if kind == tasks.KindCompare {
 		records = 5 // two estimates and two reports
 	}
-	kept := []quota.Kept{{Size: records * jobs.RecordBytes, TTL: recordTTL}}
+	kept := []pace.Kept{{Size: records * jobs.RecordBytes, TTL: recordTTL}}
 	if attachment != nil {
 		name := jobs.AttachmentName(dedupKey)
-		kept = append(kept, quota.Kept{Name: name, Size: int64(len(attachment)) + quota.EntryOverhead, TTL: jobs.AttachmentTTL})
+		kept = append(kept, pace.Kept{Name: name, Size: int64(len(attachment)) + pace.EntryOverhead, TTL: jobs.AttachmentTTL})
 	}
 	return kept
 }
@@ -306,7 +306,7 @@ func (k *Work) announced(w http.ResponseWriter, r *request.Request, wanted Wante
 	if found.Job != nil {
 		err = k.options.Tasks.NotifyRequester(ctx, found.Job, requester)
 	} else {
-		record := limits.Demand{Keep: []quota.Kept{{Size: jobs.RecordBytes, TTL: recordTTL}}}
+		record := limits.Demand{Keep: []pace.Kept{{Size: jobs.RecordBytes, TTL: recordTTL}}}
 		if err := k.options.Limits.Take(w, r, record); err != nil {
 			return found, err
 		}

@@ -25,7 +25,7 @@ import (
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 	"ushuru/pkg/webhook"
@@ -176,8 +176,8 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 
 	// Create the batch within the limits of the key.
 	if b == nil {
-		kept := quota.Kept{Name: batch.AccountName(id), Size: batch.Size(rows), TTL: batch.AccountTTL}
-		if err := s.options.Limits.Take(w, r, limits.Demand{Rows: len(rows), Keep: []quota.Kept{kept}}); err != nil {
+		kept := pace.Kept{Name: batch.AccountName(id), Size: batch.Size(rows), TTL: batch.AccountTTL}
+		if err := s.options.Limits.Take(w, r, limits.Demand{Rows: len(rows), Keep: []pace.Kept{kept}}); err != nil {
 			return err
 		}
 		if b, hook, err = s.create(r, id, rows, req); err != nil {

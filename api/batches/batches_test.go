@@ -17,14 +17,14 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/vehicle"
 )
 
 // newResource returns the Resource of an API process.
 func newResource(t *testing.T) (*Resource, *apitest.Parts) {
 	t.Helper()
-	p := apitest.New(t, quota.Limits{})
+	p := apitest.New(t, pace.Limits{})
 	return New(Options{
 		Batches: p.Batches, Webhooks: p.Webhooks, Tasks: p.Tasks, Hub: p.Hub, Costs: cost.Embedded(), Outages: p.Outages,
 		Limits: p.Limits, Work: p.Work, Streams: p.Streams, Log: slog.New(slog.DiscardHandler),

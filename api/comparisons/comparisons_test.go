@@ -12,7 +12,7 @@ import (
 	"ushuru/pkg/advice"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/money"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -22,7 +22,7 @@ const site = "https://cars.example"
 // newResource returns the Resource of an API process.
 func newResource(t *testing.T) (*Resource, *apitest.Parts) {
 	t.Helper()
-	p := apitest.New(t, quota.Limits{})
+	p := apitest.New(t, pace.Limits{})
 	return New(Options{Costs: cost.Embedded(), Work: p.Work}), p
 }
 

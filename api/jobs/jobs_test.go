@@ -14,7 +14,7 @@ import (
 	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/sheet/scan"
 	"ushuru/pkg/testenv"
 	"ushuru/pkg/vehicle"
@@ -24,7 +24,7 @@ import (
 // newResource returns the Resource of an API process.
 func newResource(t *testing.T) (*Resource, *apitest.Parts) {
 	t.Helper()
-	p := apitest.New(t, quota.Limits{})
+	p := apitest.New(t, pace.Limits{})
 	hosts, err := scan.NewHosts()
 	if err != nil {
 		t.Fatal(err)

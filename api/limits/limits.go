@@ -20,9 +20,8 @@ import (
 	"ushuru/api/request"
 	"ushuru/api/respond"
 	"ushuru/pkg/batch"
-	"ushuru/pkg/fair"
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 )
 
 // Why a request is refused. Each is named by its code.
@@ -39,15 +38,15 @@ var (
 
 // Options are the parts and settings of Limits.
 type Options struct {
-	Limiter *quota.Limiter
-	Bytes   *quota.Bytes
+	Rates   *pace.Rates
+	Bytes   *pace.Bytes
 	Jobs    *jobs.Store
 	Batches *batch.Store
 	// AIUsage returns how many tokens of the AI a key has used today, and when the day
 	// ends. Nil knows of none.
 	AIUsage func(ctx context.Context, key string) (used int64, resets time.Time, err error)
 	// Limits apply to keys without limits of their own. 0 means no limit.
-	Limits quota.Limits
+	Limits pace.Limits
 	// WaitMax is the longest time that a request waits for a result.
 	WaitMax time.Duration
 }
@@ -55,21 +54,21 @@ type Options struct {
 // Limits are the limits of all keys at one API process.
 type Limits struct {
 	options    Options
-	bodies     *fair.Places // for large ones
-	exports    *fair.Places
-	processors *fair.Places // for long computations
+	bodies     *pace.Places // for large ones
+	exports    *pace.Places
+	processors *pace.Places // for long computations
 }
 
 // New returns the limits of one API process.
 func New(options Options) *Limits {
 	return &Limits{
-		options: options, bodies: fair.NewPlaces(maxLargeBodies), exports: fair.NewPlaces(maxExports),
+		options: options, bodies: pace.NewPlaces(maxLargeBodies), exports: pace.NewPlaces(maxExports),
 		processors: newProcessors(),
 	}
 }
 
 // of returns the limits of the caller's key.
-func (l *Limits) of(r *request.Request) quota.Limits {
+func (l *Limits) of(r *request.Request) pace.Limits {
 	return r.Key.Limits.Or(l.options.Limits)
 }
 
@@ -99,12 +98,12 @@ func (l *Limits) CheckRate(w http.ResponseWriter, r *request.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	allowance, err := l.options.Limiter.Allow(ctx, r.Key.ID, perMinute)
+	allowance, err := l.options.Rates.Take(ctx, pace.PerMinute(r.Key.ID, perMinute))
 	if err != nil {
 		return respond.ErrUnavailable.WithCause(err)
 	}
 	r.Counted = true
-	setRateLimit(w.Header(), allowance)
+	setRateLimit(w.Header(), perMinute, allowance)
 	if !allowance.Allowed {
 		return errRateLimited.After(max(respond.WholeSeconds(allowance.RetryAfter), time.Second))
 	}
@@ -113,20 +112,20 @@ func (l *Limits) CheckRate(w http.ResponseWriter, r *request.Request) error {
 
 // setRateLimit says what a key has left: in the two headers of the IETF draft
 // (draft-ietf-httpapi-ratelimit-headers-10), and in the three of its early versions.
-func setRateLimit(h http.Header, a quota.Allowance) {
+func setRateLimit(h http.Header, perMinute int, a pace.Allowance) {
 	reset := respond.Seconds(respond.WholeSeconds(a.Reset))
-	h.Set("Ratelimit-Policy", fmt.Sprintf(`"minute";q=%d;w=60`, a.Limit))
+	h.Set("Ratelimit-Policy", fmt.Sprintf(`"minute";q=%d;w=60`, perMinute))
 	h.Set("Ratelimit", fmt.Sprintf(`"minute";r=%d;t=%s`, a.Remaining, reset))
-	h.Set("Ratelimit-Limit", strconv.Itoa(a.Limit))
+	h.Set("Ratelimit-Limit", strconv.Itoa(perMinute))
 	h.Set("Ratelimit-Remaining", strconv.Itoa(a.Remaining))
 	h.Set("Ratelimit-Reset", reset)
 }
 
 // Demand is what a request takes of the limits of its key, beside one request of its minute.
 type Demand struct {
-	Job  bool         // one more running job
-	Rows int          // of batches that run
-	Keep []quota.Kept // bytes that are stored
+	Job  bool        // one more running job
+	Rows int         // of batches that run
+	Keep []pace.Kept // bytes that are stored
 }
 
 // resultBytes is what the result of a row takes, with the sources of its values: room
@@ -150,7 +149,7 @@ func (l *Limits) Take(w http.ResponseWriter, r *request.Request, wanted Demand) 
 		}
 	}
 	if wanted.Job && own.Jobs > 0 {
-		free, err := l.options.Limiter.HasCapacity(ctx, key, own.Jobs, l.options.Jobs.ListEnded)
+		free, err := l.options.Jobs.HasCapacity(ctx, key, own.Jobs)
 		switch {
 		case err != nil:
 			return respond.ErrUnavailable.WithCause(err)
@@ -237,7 +236,7 @@ func (l *Limits) Track(r *request.Request, job *jobs.Job) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	if err := l.options.Limiter.Track(ctx, r.Key.ID, job.ID); err != nil {
+	if err := l.options.Jobs.Track(ctx, r.Key.ID, job.ID); err != nil {
 		return respond.ErrUnavailable.WithCause(err)
 	}
 	return nil
@@ -290,7 +289,7 @@ func (l *Limits) TakeExport(r *request.Request) (release func(), err error) {
 func (l *Limits) Turn(owner string) *request.Turn { return request.NewTurn(l.processors, owner) }
 
 // takePlace takes one of the places for what needs much memory, and waits for it.
-func takePlace(r *request.Request, places *fair.Places, busy *problem.Problem) (release func(), err error) {
+func takePlace(r *request.Request, places *pace.Places, busy *problem.Problem) (release func(), err error) {
 	owner := r.Key.ID
 	if places.Waiting(owner) >= maxQueued {
 		return nil, busy
@@ -392,4 +391,4 @@ func (r *turnedReader) Read(p []byte) (int, error) {
 
 // newProcessors returns the places for long computations, such as decoding a large body
 // or composing an export: one processor is left over for all other requests.
-func newProcessors() *fair.Places { return fair.NewPlaces(max(1, runtime.GOMAXPROCS(0)-1)) }
+func newProcessors() *pace.Places { return pace.NewPlaces(max(1, runtime.GOMAXPROCS(0)-1)) }

@@ -14,25 +14,24 @@ import (
 	"ushuru/api/request"
 	"ushuru/api/respond"
 	"ushuru/pkg/batch"
-	"ushuru/pkg/fair"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx/redistest"
 )
 
 // newLimits returns the limits of one API process, on an empty Redis.
-func newLimits(t *testing.T, of quota.Limits) *Limits {
+func newLimits(t *testing.T, of pace.Limits) *Limits {
 	t.Helper()
 	client := redistest.Embedded(t).Client()
 	return New(Options{
-		Limiter: quota.NewLimiter(client), Bytes: quota.NewBytes(client), Jobs: jobs.NewStore(client), Batches: batch.NewStore(client),
+		Rates: pace.NewRates(client), Bytes: pace.NewBytes(client), Jobs: jobs.NewStore(client), Batches: batch.NewStore(client),
 		Limits: of, WaitMax: time.Second,
 	})
 }
 
 // ask is a request of a key with limits of its own.
-func ask(t *testing.T, own quota.Limits) (*httptest.ResponseRecorder, *request.Request) {
+func ask(t *testing.T, own pace.Limits) (*httptest.ResponseRecorder, *request.Request) {
 	t.Helper()
 	r := request.Of(httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", http.NoBody))
 	r.Key = keys.Key{ID: "key", Limits: own}
@@ -49,9 +48,9 @@ func codeOf(err error) string {
 
 func TestARequestCountsOnceAgainstTheRate(t *testing.T) {
 	t.Parallel()
-	l := newLimits(t, quota.Limits{PerMinute: 2})
+	l := newLimits(t, pace.Limits{PerMinute: 2})
 	for i, want := range []string{"", "", "rate_limited"} {
-		w, r := ask(t, quota.Limits{})
+		w, r := ask(t, pace.Limits{})
 		for range 3 { // by several that check it
 			err := l.CheckRate(w, r)
 			if codeOf(err) != want {
@@ -68,15 +67,15 @@ func TestARequestCountsOnceAgainstTheRate(t *testing.T) {
 			t.Errorf("request %d: Ratelimit-Limit is %q", i, got)
 		}
 	}
-	if _, r := ask(t, quota.Limits{PerMinute: 100}); l.CheckRate(httptest.NewRecorder(), r) != nil {
+	if _, r := ask(t, pace.Limits{PerMinute: 100}); l.CheckRate(httptest.NewRecorder(), r) != nil {
 		t.Error("a key with a limit of its own was refused by another")
 	}
 }
 
 func TestWithoutALimitNothingIsCounted(t *testing.T) {
 	t.Parallel()
-	l := newLimits(t, quota.Limits{})
-	w, r := ask(t, quota.Limits{})
+	l := newLimits(t, pace.Limits{})
+	w, r := ask(t, pace.Limits{})
 	if err := l.Take(w, r, Demand{Job: true}); err != nil || len(w.Header()) != 0 {
 		t.Errorf("got %v and the headers %v", err, w.Header())
 	}
@@ -88,24 +87,24 @@ func TestWithoutALimitNothingIsCounted(t *testing.T) {
 // TestAVisitorIsAdmittedBeforeTheSharedRateCounts.
 func TestAVisitorIsAdmittedBeforeTheSharedRateCounts(t *testing.T) {
 	t.Parallel()
-	l := newLimits(t, quota.Limits{PerMinute: 1})
+	l := newLimits(t, pace.Limits{PerMinute: 1})
 	refused := errors.New("too many of this visitor")
 	for range 3 {
-		w, r := ask(t, quota.Limits{})
+		w, r := ask(t, pace.Limits{})
 		r.Admit = func(context.Context) error { return refused }
 		if err := l.CheckRate(w, r); !errors.Is(err, refused) || r.Counted {
 			t.Errorf("got %v, counted %v", err, r.Counted)
 		}
 	}
-	if w, r := ask(t, quota.Limits{}); l.CheckRate(w, r) != nil {
+	if w, r := ask(t, pace.Limits{}); l.CheckRate(w, r) != nil {
 		t.Error("the refused requests of a visitor counted against the rate of all")
 	}
 }
 
 func TestRunningJobsOfAKey(t *testing.T) {
 	t.Parallel()
-	l := newLimits(t, quota.Limits{Jobs: 2})
-	w, r := ask(t, quota.Limits{})
+	l := newLimits(t, pace.Limits{Jobs: 2})
+	w, r := ask(t, pace.Limits{})
 	for _, id := range []string{"1", "2", "2"} {
 		if err := l.Take(w, r, Demand{Job: true}); err != nil {
 			t.Fatalf("before job %s: %v", id, err)
@@ -128,13 +127,13 @@ func TestRunningJobsOfAKey(t *testing.T) {
 
 func TestBytesOfAKey(t *testing.T) {
 	t.Parallel()
-	l := newLimits(t, quota.Limits{Bytes: 1000})
+	l := newLimits(t, pace.Limits{Bytes: 1000})
 	for i, c := range []struct {
 		size         int64
 		code, header string
 	}{{600, "", "used=600, limit=1000"}, {600, "too_many_bytes", "used=600, limit=1000"}, {1001, "too_many_bytes", "used=600, limit=1000"}} {
-		w, r := ask(t, quota.Limits{})
-		err := l.Take(w, r, Demand{Keep: []quota.Kept{quota.Kept{Size: c.size, TTL: time.Hour}}})
+		w, r := ask(t, pace.Limits{})
+		err := l.Take(w, r, Demand{Keep: []pace.Kept{pace.Kept{Size: c.size, TTL: time.Hour}}})
 		if codeOf(err) != c.code || w.Header().Get("Key-Bytes") != c.header {
 			t.Errorf("%d: got %v, %q; want %s, %q", i, err, w.Header().Get("Key-Bytes"), c.code, c.header)
 		}
@@ -144,23 +143,23 @@ func TestBytesOfAKey(t *testing.T) {
 			}
 		}
 	}
-	_, r := ask(t, quota.Limits{})
-	if err := l.Take(httptest.NewRecorder(), r, Demand{Keep: []quota.Kept{quota.Kept{Name: "page", Size: 400, TTL: time.Hour}}}); err != nil {
+	_, r := ask(t, pace.Limits{})
+	if err := l.Take(httptest.NewRecorder(), r, Demand{Keep: []pace.Kept{pace.Kept{Name: "page", Size: 400, TTL: time.Hour}}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Forget(t.Context(), "key", "page"); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Take(httptest.NewRecorder(), r, Demand{Keep: []quota.Kept{quota.Kept{Size: 400, TTL: time.Hour}}}); err != nil {
+	if err := l.Take(httptest.NewRecorder(), r, Demand{Keep: []pace.Kept{pace.Kept{Size: 400, TTL: time.Hour}}}); err != nil {
 		t.Errorf("what is not kept any more counts: %v", err)
 	}
 }
 
 func TestRowsOfABatch(t *testing.T) {
 	t.Parallel()
-	l := newLimits(t, quota.Limits{BatchItems: 3, Bytes: 100 << 10})
-	w, r := ask(t, quota.Limits{})
-	if err := l.Take(w, r, Demand{Rows: 3, Keep: []quota.Kept{quota.Kept{Size: 10, TTL: time.Hour}}}); err != nil {
+	l := newLimits(t, pace.Limits{BatchItems: 3, Bytes: 100 << 10})
+	w, r := ask(t, pace.Limits{})
+	if err := l.Take(w, r, Demand{Rows: 3, Keep: []pace.Kept{pace.Kept{Size: 10, TTL: time.Hour}}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Take(w, r, Demand{Rows: 4}); codeOf(err) != "batch_too_large" {
@@ -177,14 +176,14 @@ func TestRowsOfABatch(t *testing.T) {
 	if err := l.Take(w, r, Demand{Rows: 1}); err != nil {
 		t.Errorf("one more: %v", err)
 	}
-	if _, r := ask(t, quota.Limits{BatchItems: 100, Bytes: 20 << 10}); codeOf(l.Take(w, r, Demand{Rows: 4})) != "too_many_bytes" {
+	if _, r := ask(t, pace.Limits{BatchItems: 100, Bytes: 20 << 10}); codeOf(l.Take(w, r, Demand{Rows: 4})) != "too_many_bytes" {
 		t.Error("no room is left for the results of rows")
 	}
 }
 
 func TestTokensOfTheAI(t *testing.T) {
 	t.Parallel()
-	l := newLimits(t, quota.Limits{AITokens: 1000})
+	l := newLimits(t, pace.Limits{AITokens: 1000})
 	var used int64
 	l.options.AIUsage = func(_ context.Context, key string) (int64, time.Time, error) {
 		if key != "key" {
@@ -205,13 +204,13 @@ func TestTokensOfTheAI(t *testing.T) {
 		{1000, "used=1000, limit=1000, reset=3600, warning=80"},
 	} {
 		used = c.used
-		w, r := ask(t, quota.Limits{})
+		w, r := ask(t, pace.Limits{})
 		plain := r.WithContext(request.With(t.Context(), r))
 		if err := l.WithAITokens(next)(w, plain); err != nil || w.Header().Get("Key-Ai-Tokens") != c.want {
 			t.Errorf("got %q, %v, want %q", w.Header().Get("Key-Ai-Tokens"), err, c.want)
 		}
 	}
-	w, r := ask(t, quota.Limits{})
+	w, r := ask(t, pace.Limits{})
 	r.Key.ID = "other"
 	if err := l.ShowAITokens(w, r); codeOf(err) != "unavailable" {
 		t.Errorf("a usage that cannot be read: got %v", err)
@@ -220,9 +219,9 @@ func TestTokensOfTheAI(t *testing.T) {
 
 func TestAKeyHasSomePlacesForLists(t *testing.T) {
 	t.Parallel()
-	l := newLimits(t, quota.Limits{})
+	l := newLimits(t, pace.Limits{})
 	var taken []func()
-	_, r := ask(t, quota.Limits{})
+	_, r := ask(t, pace.Limits{})
 	for { // until one has to wait
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		r.Request = r.WithContext(ctx)
@@ -239,7 +238,7 @@ func TestAKeyHasSomePlacesForLists(t *testing.T) {
 	if n := len(taken); n == 0 || n >= maxExports {
 		t.Errorf("one key has %d of %d places", n, maxExports)
 	}
-	_, other := ask(t, quota.Limits{})
+	_, other := ask(t, pace.Limits{})
 	other.Key.ID = "other"
 	release, err := l.TakeExport(other)
 	if err != nil {
@@ -247,7 +246,7 @@ func TestAKeyHasSomePlacesForLists(t *testing.T) {
 	}
 	release()
 	taken[0]()
-	_, r = ask(t, quota.Limits{})
+	_, r = ask(t, pace.Limits{})
 	if release, err = l.TakeExport(r); err != nil {
 		t.Errorf("after one was given back: %v", err)
 	} else {
@@ -257,8 +256,8 @@ func TestAKeyHasSomePlacesForLists(t *testing.T) {
 
 func TestASmallBodyNeedsNoPlace(t *testing.T) {
 	t.Parallel()
-	l := newLimits(t, quota.Limits{PerMinute: 1})
-	w, r := ask(t, quota.Limits{})
+	l := newLimits(t, pace.Limits{PerMinute: 1})
+	w, r := ask(t, pace.Limits{})
 	r.ContentLength = request.MaxBody
 	if err := l.AdmitBody(w, r); err != nil || r.Counted || r.Place.Turn != nil || r.Place.Release != nil {
 		t.Errorf("got %v, counted %v, %+v", err, r.Counted, r.Place)
@@ -267,9 +266,9 @@ func TestASmallBodyNeedsNoPlace(t *testing.T) {
 
 func TestALargeBodyCountsAndIsReadInTurns(t *testing.T) {
 	t.Parallel()
-	l := newLimits(t, quota.Limits{PerMinute: 1})
+	l := newLimits(t, pace.Limits{PerMinute: 1})
 	text := strings.Repeat("x", request.MaxBody+1)
-	w, r := ask(t, quota.Limits{})
+	w, r := ask(t, pace.Limits{})
 	r.Body, r.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
 	if err := l.AdmitBody(w, r); err != nil || !r.Counted {
 		t.Fatalf("got %v, counted %v", err, r.Counted)
@@ -283,7 +282,7 @@ func TestALargeBodyCountsAndIsReadInTurns(t *testing.T) {
 	if n := l.bodies.Waiting("key"); n != 0 {
 		t.Errorf("%d wait for places", n)
 	}
-	w, r = ask(t, quota.Limits{})
+	w, r = ask(t, pace.Limits{})
 	r.ContentLength = -1
 	if err := l.AdmitBody(w, r); codeOf(err) != "rate_limited" || r.Place.Release != nil {
 		t.Errorf("a body of unknown size, beyond the rate: got %v", err)
@@ -303,8 +302,8 @@ func (timeoutError) Is(e error) bool { return e.Error() == "i/o timeout" }
 
 func TestABodyThatComesTooSlowly(t *testing.T) {
 	t.Parallel()
-	l := newLimits(t, quota.Limits{})
-	w, r := ask(t, quota.Limits{})
+	l := newLimits(t, pace.Limits{})
+	w, r := ask(t, pace.Limits{})
 	r.Body, r.ContentLength = stuck{}, -1
 	if err := l.AdmitBody(w, r); err != nil {
 		t.Fatal(err)
@@ -333,7 +332,7 @@ func TestCounterCountsByKey(t *testing.T) {
 
 func TestTurnsAreThoseOfTheOwner(t *testing.T) {
 	t.Parallel()
-	turn := request.NewTurn(fair.NewPlaces(1), "a")
+	turn := request.NewTurn(pace.NewPlaces(1), "a")
 	if err := turn.Take(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"ushuru/api/apitest"
 	"ushuru/pkg/cache"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/sheet/interpret"
 	"ushuru/pkg/sheet/scan"
@@ -25,7 +25,7 @@ const sheetURL = "https://p3.aucneostation.com/sheet.jpg"
 // newResource returns the Resource of an API process.
 func newResource(t *testing.T) (*Resource, *apitest.Parts) {
 	t.Helper()
-	p := apitest.New(t, quota.Limits{})
+	p := apitest.New(t, pace.Limits{})
 	hosts, err := scan.NewHosts("p3.aucneostation.com")
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,7 @@ package request
 import (
 	"context"
 
-	"ushuru/pkg/fair"
+	"ushuru/pkg/pace"
 )
 
 // Place is what a request with a large body has while the body is read: room in memory,
@@ -24,13 +24,13 @@ func (p *Place) Leave() {
 // Turn is a request's place for a long computation. It must be given back before the
 // request waits for a connection. Keys take turns.
 type Turn struct {
-	places  *fair.Places
+	places  *pace.Places
 	owner   string
 	release func() // nil without the place
 }
 
 // NewTurn returns a turn of an owner at the places for long computations.
-func NewTurn(places *fair.Places, owner string) *Turn { return &Turn{places: places, owner: owner} }
+func NewTurn(places *pace.Places, owner string) *Turn { return &Turn{places: places, owner: owner} }
 
 // Take waits for the place, unless the request has it. Others have it for as long as
 // they compute.

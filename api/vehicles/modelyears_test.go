@@ -11,7 +11,7 @@ import (
 	"ushuru/api/apitest"
 	"ushuru/api/respond"
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -65,7 +65,7 @@ func startYearsAuthority(t *testing.T) yearsAuthority {
 
 // yearsAPI is an API whose catalogue is that of the authority, and which knows the years
 // of VITZ, and of NOAH one that has two fuels.
-func yearsAPI(t *testing.T, limits quota.Limits) (respond.Handler, *apitest.Parts) {
+func yearsAPI(t *testing.T, limits pace.Limits) (respond.Handler, *apitest.Parts) {
 	t.Helper()
 	api, p := newAPI(t, limits)
 	from := startYearsAuthority(t)
@@ -104,11 +104,11 @@ const (
 
 func TestModelYears(t *testing.T) {
 	t.Parallel()
-	empty, _ := newAPI(t, quota.Limits{})
+	empty, _ := newAPI(t, pace.Limits{})
 	scenario{
 		name: "nothing was fetched", url: vitzYears, status: 503, has: []string{`"code":"catalogue_missing"`},
 	}.run(t, empty)
-	api, p := yearsAPI(t, quota.Limits{})
+	api, p := yearsAPI(t, pace.Limits{})
 	for _, s := range []scenario{
 		{name: "no such label", url: "/v1/vehicles/TRABANT/years", status: 404, has: []string{`"code":"label_not_found"`, "TRA lists no such label"}},
 		{name: "in Swahili", url: "/v1/vehicles/TRABANT/years?lang=sw", status: 404, has: []string{`"error":"TRA haina gari hilo`}},
@@ -146,7 +146,7 @@ func TestModelYears(t *testing.T) {
 // its rate.
 func TestModelYearsOfALimitedKey(t *testing.T) {
 	t.Parallel()
-	api, _ := yearsAPI(t, quota.Limits{PerMinute: 3, Jobs: 2})
+	api, _ := yearsAPI(t, pace.Limits{PerMinute: 3, Jobs: 2})
 	for _, s := range []scenario{
 		{name: "as many as may run", method: http.MethodPost, url: vitzYears, status: 202, has: []string{`"pending":2}`}},
 		{name: "none more, as some are pending", method: http.MethodPost, url: vitzYears, status: 202, has: []string{`"pending":2}`}},
@@ -160,7 +160,7 @@ func TestModelYearsOfALimitedKey(t *testing.T) {
 // The job of a year is that of the same quote.
 func TestModelYearsShareTheJobsOfQuotes(t *testing.T) {
 	t.Parallel()
-	api, p := yearsAPI(t, quota.Limits{})
+	api, p := yearsAPI(t, pace.Limits{})
 	quote := vehicle.QuoteInput{Make: "TOYOTA", ModelBody: "VITZ - NCP131 - HATCHBACK", Year: 2012}
 	if _, err := p.Tasks.Submit(t.Context(), tasks.KindQuote, quote, tasks.Requester{Owner: "other", Class: jobs.Interactive}); err != nil {
 		t.Fatal(err)

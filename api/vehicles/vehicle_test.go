@@ -14,7 +14,7 @@ import (
 	"ushuru/api/respond"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/money"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -35,7 +35,7 @@ func (twoMakes) ModelBodies(_ context.Context, makeID int) ([]string, error) {
 }
 
 // newAPI returns the endpoints of vehicles, and the parts behind them.
-func newAPI(t *testing.T, of quota.Limits) (respond.Handler, *apitest.Parts) {
+func newAPI(t *testing.T, of pace.Limits) (respond.Handler, *apitest.Parts) {
 	t.Helper()
 	p := apitest.New(t, of)
 	s := New(Options{
@@ -77,7 +77,7 @@ func (s scenario) run(t *testing.T, api respond.Handler) {
 
 func TestVehicleSearch(t *testing.T) {
 	t.Parallel()
-	api, p := newAPI(t, quota.Limits{})
+	api, p := newAPI(t, pace.Limits{})
 	scenario{
 		name: "nothing was fetched", url: "/v1/vehicles", status: 503, has: []string{`"code":"catalogue_missing"`},
 		want: map[string]string{"Retry-After": "5"},

@@ -16,8 +16,8 @@ import (
 
 	"ushuru/api/web/visitor"
 	"ushuru/pkg/demo"
-	"ushuru/pkg/fair"
 	"ushuru/pkg/listing/listingtest"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/testenv"
 )
 
@@ -140,7 +140,7 @@ func TestTheOperatorCalculatesATable(t *testing.T) {
 		t.Errorf("the list does not show the batch\n%s", page)
 	}
 	id := strings.TrimPrefix(batch, "/lots/")
-	if _, page = p.get("/console?still"); !strings.Contains(page, id) || !strings.Contains(page, "<bdi>"+fair.Operator+"</bdi>") {
+	if _, page = p.get("/console?still"); !strings.Contains(page, id) || !strings.Contains(page, "<bdi>"+pace.Operator+"</bdi>") {
 		t.Error("the console does not show the batch as the operator's")
 	}
 

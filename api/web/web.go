@@ -1,7 +1,7 @@
 // Package web serves the pages for buyers: a form for the link of a car, the progress of
 // its estimate, and the answer. The pages calculate and translate nothing: every figure
 // and every sentence is a field of the API's responses or a row of pkg/message. They call
-// the API inside the process, as one caller whose key is fair.Anonymous.
+// the API inside the process, as one caller whose key is pace.Anonymous.
 package web
 
 import (
@@ -24,8 +24,8 @@ import (
 	"ushuru/api/web/frame"
 	"ushuru/api/web/lots"
 	"ushuru/api/web/visitor"
-	"ushuru/pkg/fair"
 	"ushuru/pkg/message"
+	"ushuru/pkg/pace"
 )
 
 // Options are the parts and settings of Pages. API, Keyed, Redis, Watch, Address and Costs are
@@ -60,7 +60,7 @@ type Pages struct {
 	lots      *lots.Lots
 	extension *extension.Pages
 	visitors  *visitor.Visitors
-	uploads   *fair.Places // of pages that arrive
+	uploads   *pace.Places // of pages that arrive
 	streams   visitor.Places
 }
 
@@ -74,7 +74,7 @@ func New(o Options) (*Pages, error) {
 	}
 	p := &Pages{
 		options: o, api: client{call.Client{API: o.API}}, links: links{o.Redis}, visitors: visitor.New(o.Redis),
-		uploads: fair.NewPlaces(maxUploads),
+		uploads: pace.NewPlaces(maxUploads),
 	}
 	var err error
 	p.Frame, err = frame.New(frame.Options{

@@ -12,14 +12,14 @@ import (
 	"ushuru/api/await"
 	"ushuru/api/problem"
 	"ushuru/api/request"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/webhook"
 )
 
 // newResource returns the Resource of an API process.
 func newResource(t *testing.T) (*Resource, *apitest.Parts) {
 	t.Helper()
-	p := apitest.New(t, quota.Limits{})
+	p := apitest.New(t, pace.Limits{})
 	return New(Options{Webhooks: p.Webhooks, Work: p.Work}), p
 }
 

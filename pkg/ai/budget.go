@@ -11,7 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"ushuru/pkg/fair"
+	"ushuru/pkg/pace"
 )
 
 // darEsSalaam is UTC+3 all the year, without a table of zones.
@@ -141,7 +141,7 @@ func (b *budget) reserve(ctx context.Context, tokens int) (reservation, error) {
 	if b.redis == nil {
 		return reservation{}, nil // New allows no limit
 	}
-	owner := fair.Owner(ctx)
+	owner := pace.Owner(ctx)
 	ofKey, err := b.limitOf(ctx, owner)
 	if err != nil {
 		return reservation{}, fmt.Errorf("ai: budget of a key: %w", err)
@@ -149,7 +149,7 @@ func (b *budget) reserve(ctx context.Context, tokens int) (reservation, error) {
 	day, resets := dayOf(b.now())
 	r := reservation{day: day, owner: owner, tokens: tokens, ofKey: ofKey}
 	part := 100
-	if owner == fair.Anonymous { // the rest of the day is for keys
+	if owner == pace.Anonymous { // the rest of the day is for keys
 		part = partAnonymous
 	}
 	keys := slices.Insert(r.keys(), 1, keyLimit(day))

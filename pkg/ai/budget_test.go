@@ -13,7 +13,7 @@ import (
 
 	"ushuru/pkg/ai"
 	"ushuru/pkg/ai/aitest"
-	"ushuru/pkg/fair"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 )
@@ -105,7 +105,7 @@ func TestKeyDoesNotUseUpTheDay(t *testing.T) {
 			},
 		}, server)
 		askAs := func(owner, model string) error {
-			_, _, err := ai.Ask[verdict](fair.WithOwner(t.Context(), owner), c, question(model), nil)
+			_, _, err := ai.Ask[verdict](pace.WithOwner(t.Context(), owner), c, question(model), nil)
 			return err
 		}
 		var refused *ai.BudgetError
@@ -138,12 +138,12 @@ func TestVisitorsLeaveTokensOfTheDayForKeys(t *testing.T) {
 		server := aitest.Start(t, aitest.Options{})
 		c, _ := client(t, ai.Options{Redis: conn.Client(), DailyTokens: 4000}, server)
 		askAs := func(owner, model string) error {
-			_, _, err := ai.Ask[verdict](fair.WithOwner(t.Context(), owner), c, question(model), nil)
+			_, _, err := ai.Ask[verdict](pace.WithOwner(t.Context(), owner), c, question(model), nil)
 			return err
 		}
 		var refused *ai.BudgetError
 		for i := 0; refused == nil && i < 50; i++ {
-			err := askAs(fair.Anonymous, fmt.Sprintf("PREMIO %d", i))
+			err := askAs(pace.Anonymous, fmt.Sprintf("PREMIO %d", i))
 			if refused, _ = errors.AsType[*ai.BudgetError](err); refused == nil && err != nil {
 				t.Fatal(err)
 			}
@@ -178,7 +178,7 @@ func TestLevelsAreLogged(t *testing.T) {
 		KeyTokens: func(context.Context, string) (int64, error) { return 5000, nil },
 	}, server)
 	for i := range 40 {
-		_, _, _ = ai.Ask[verdict](fair.WithOwner(t.Context(), "key1"), c, question(fmt.Sprintf("PREMIO %d", i)), nil)
+		_, _, _ = ai.Ask[verdict](pace.WithOwner(t.Context(), "key1"), c, question(fmt.Sprintf("PREMIO %d", i)), nil)
 	}
 	for _, want := range []string{"percent=50", "percent=80", "used up"} {
 		if n := strings.Count(logged.String(), want); n != 1 {

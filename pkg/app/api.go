@@ -13,7 +13,7 @@ import (
 	"ushuru/api/plainerror"
 	"ushuru/pkg/ai"
 	"ushuru/pkg/connlimit"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 )
 
 // shutdownTimeout bounds how long open requests may take when the API stops.
@@ -29,7 +29,7 @@ type APIOptions struct {
 	// WaitReplicas is how many replicas of Redis must confirm what is answered with
 	// 202 or 201; else the answer is 503.
 	WaitReplicas int
-	Limits       quota.Limits // of keys that have none of their own
+	Limits       pace.Limits // of keys that have none of their own
 
 	// Connections bounds the open connections; its Log and Metrics are set by New.
 	Connections connlimit.Options
@@ -48,7 +48,7 @@ func (a *App) newAPI(o APIOptions) (*api.Server, error) {
 	server, err := api.New(api.Options{
 		Redis: conn.Client(), Jobs: s.jobs, Hub: s.hub, Tasks: s.engine, Batches: s.batches, Cache: s.cache,
 		Catalogue: s.catalogue, TRA: s.catalogue, Drift: s.drift, Idempotency: s.requests, Keys: s.keys,
-		Limiter: s.limiter, Bytes: s.bytes, Webhooks: s.webhooks,
+		Rates: s.rates, Bytes: s.bytes, Webhooks: s.webhooks,
 		AIUsage: func(ctx context.Context, key string) (int64, time.Time, error) {
 			return ai.KeyUsage(ctx, conn.Client(), key, time.Now())
 		},

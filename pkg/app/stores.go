@@ -13,7 +13,7 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/metrics"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/seal"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/webhook"
@@ -31,8 +31,8 @@ type stores struct {
 	catalogue *tra.Store
 	drift     *drift.Store
 	keys      *keys.Memory
-	limiter   *quota.Limiter
-	bytes     *quota.Bytes
+	rates     *pace.Rates
+	bytes     *pace.Bytes
 	requests  *idempotency.Store
 	webhooks  *webhook.Store
 }
@@ -59,8 +59,8 @@ func newStores(client redis.UniversalClient, ring *seal.Ring, log *slog.Logger, 
 			Implausible: drift.Implausible, Log: log,
 			OnLookup: func(tax, hit bool) { counts.Lookup(cacheOf(tax), hit) },
 		}),
-		drift: drift.NewStore(client), keys: known, limiter: quota.NewLimiter(client),
-		bytes:    quota.NewBytes(client),
+		drift: drift.NewStore(client), keys: known, rates: pace.NewRates(client),
+		bytes:    pace.NewBytes(client),
 		requests: idempotency.NewStore(client), webhooks: webhooks,
 	}
 }

@@ -18,7 +18,6 @@ import (
 	"ushuru/pkg/sheet/scan"
 	"ushuru/pkg/sheet/transcribe"
 	"ushuru/pkg/tra"
-	"ushuru/pkg/tra/throttle"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 	"ushuru/worker"
@@ -145,7 +144,7 @@ func (a *App) addAuthority(options *worker.Options, o WorkerOptions) error {
 		OnAnswer: func(ctx context.Context, request tra.Request, tax vehicle.Tax) {
 			detector.OnAnswer(ctx, request, tax)
 		},
-		OnThrottle: func(reason throttle.Reason) { a.metrics.Throttled(string(reason)) },
+		OnThrottle: func(reason tra.Reason) { a.metrics.Throttled(string(reason)) },
 		OnBreaker:  a.metrics.Breaker,
 	})
 	return nil

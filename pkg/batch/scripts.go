@@ -3,7 +3,7 @@ package batch
 import (
 	"github.com/redis/go-redis/v9"
 
-	"ushuru/pkg/lua"
+	"ushuru/pkg/redisx"
 )
 
 // The keys of a batch:
@@ -27,7 +27,7 @@ import (
 //	batches:of:{owner}  sorted set: batch → when it was created
 
 // luaBatch begins the scripts below. Their KEYS are those of keysOf.
-const luaBatch = lua.Clock + `
+const luaBatch = redisx.LuaClock + `
 local function count(name) return tonumber(redis.call('HGET', KEYS[1], name) or 0) end
 local function set(row, code)
   redis.call('SETRANGE', KEYS[2], row, code)
@@ -127,7 +127,7 @@ return 1
 
 // scriptCancel cancels the waiting rows, also while Redis is full. ARGV: TTL of an ended batch in ms.
 // Returns 0 when there is no such batch or it has ended.
-var scriptCancel = redis.NewScript(luaBatch + lua.WhenFull + `
+var scriptCancel = redis.NewScript(luaBatch + redisx.LuaWhenFull + `
 local states = redis.call('GET', KEYS[2])
 if not states or redis.call('HEXISTS', KEYS[1], 'ended') == 1 then return 0 end
 redis.call('SET', KEYS[2], (string.gsub(states, '[wW]', {w = 'c', W = 'C'})), 'KEEPTTL')

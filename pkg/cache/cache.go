@@ -15,8 +15,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"ushuru/pkg/pace"
 	"ushuru/pkg/pack"
-	"ushuru/pkg/quota"
 )
 
 // Errors of the cache. Any other error means that Redis did not answer.
@@ -228,7 +228,7 @@ func (c *Cache) PutRaw(ctx context.Context, key Key, data []byte, expiry time.Ti
 	packed := pack.Pack(data)
 	put := func(to redis.Cmdable) error {
 		if c.owner != "" {
-			quota.AddTo(ctx, to, c.owner, int64(len(packed))+quota.EntryOverhead, lifetime)
+			pace.AddTo(ctx, to, c.owner, int64(len(packed))+pace.EntryOverhead, lifetime)
 		}
 		return to.Set(ctx, string(key), packed, lifetime).Err()
 	}
@@ -256,7 +256,7 @@ func (c *Cache) PutOften(ctx context.Context, key Key, data []byte, expiry time.
 	err := c.redis.SetArgs(ctx, string(key), packed, redis.SetArgs{Get: true, TTL: lifetime}).Err()
 	if errors.Is(err, redis.Nil) { // there was nothing
 		_, err = c.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-			quota.AddTo(ctx, pipe, c.owner, int64(len(packed))+quota.EntryOverhead, lifetime)
+			pace.AddTo(ctx, pipe, c.owner, int64(len(packed))+pace.EntryOverhead, lifetime)
 			return nil
 		})
 	}

@@ -19,7 +19,7 @@ import (
 	"ushuru/pkg/cli/service"
 	"ushuru/pkg/connlimit"
 	"ushuru/pkg/fetch"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/seal"
 	"ushuru/pkg/tra"
 	"ushuru/tasks"
@@ -122,7 +122,7 @@ func (c httpConfig) options(ctx context.Context) (*app.APIOptions, error) {
 	listener, err := app.Listen(ctx, string(c.Listen))
 	return &app.APIOptions{
 		Listener: listener, WaitMax: c.WaitMax, DrainDelay: c.DrainDelay, WaitReplicas: c.RedisWaitReplicas,
-		Limits: quota.Limits{
+		Limits: pace.Limits{
 			PerMinute: c.KeyRate, Jobs: c.KeyJobs, BatchItems: c.KeyBatchItems, Bytes: int64(c.KeyBytes),
 		},
 		Connections:    connlimit.Options{Max: c.MaxConns, PerAddress: c.MaxConnsPerAddress, Trusted: c.TrustedProxies},

@@ -13,7 +13,7 @@ import (
 	"ushuru/pkg/keys"
 	"ushuru/pkg/metrics"
 	"ushuru/pkg/operate"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 )
 
 // keysCommand manages API keys.
@@ -147,7 +147,7 @@ func (c *keysRotate) Run(r *run) error {
 }
 
 // limitsText prints a key's own limits; - means the server's limit.
-func limitsText(l quota.Limits) string {
+func limitsText(l pace.Limits) string {
 	text := func(n int) string {
 		if n == 0 {
 			return "-"
@@ -189,7 +189,7 @@ func (c *keysList) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	accounts := quota.NewBytes(conn.Client())
+	accounts := pace.NewBytes(conn.Client())
 	rows := make([][]string, 0, len(all))
 	for _, key := range all {
 		account, err := accounts.Read(r.ctx, key.ID)
@@ -220,7 +220,7 @@ func tokensText(used, limit int64) string {
 
 // keptText prints what is kept because of a key, and the limit that the API last
 // applied.
-func keptText(account quota.Account) string {
+func keptText(account pace.Account) string {
 	if account.Limit == 0 {
 		return byteSize(account.Used).String()
 	}

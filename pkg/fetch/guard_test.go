@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"ushuru/pkg/fair"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 )
@@ -141,14 +141,14 @@ func TestKeyNeverHasTheWholePaceOfASite(t *testing.T) {
 		client := testClient(t, Options{Redis: conn.Client(), Rate: 1})
 		pages := 0
 		for range 10 {
-			if _, err := client.Get(fair.WithOwner(t.Context(), "attacker"), url); err == nil {
+			if _, err := client.Get(pace.WithOwner(t.Context(), "attacker"), url); err == nil {
 				pages++
 			}
 		}
 		if pages != 2 {
 			t.Errorf("one key gets %d pages at once, want 2", pages)
 		}
-		if _, err := client.Get(fair.WithOwner(t.Context(), "victim"), url); err != nil {
+		if _, err := client.Get(pace.WithOwner(t.Context(), "victim"), url); err != nil {
 			t.Errorf("another key: %v", err)
 		}
 	})

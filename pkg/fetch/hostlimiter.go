@@ -5,14 +5,12 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"net/url"
-	"slices"
 	"time"
 
-	"github.com/go-redis/redis_rate/v10"
 	"github.com/redis/go-redis/v9"
 
-	"ushuru/pkg/fair"
 	"ushuru/pkg/message"
+	"ushuru/pkg/pace"
 )
 
 const (
@@ -41,22 +39,22 @@ const (
 // site: to a rate per second, and to none while a pause that the site asked for
 // is in force. Without Redis it allows every request.
 type hostLimiter struct {
-	redis   redis.UniversalClient
-	limiter *redis_rate.Limiter
-	rate    int // pages a second of one site; 0: no limit
+	redis redis.UniversalClient
+	rates *pace.Rates
+	rate  int // pages a second of one site; 0: no limit
 }
 
 func newHostLimiter(client redis.UniversalClient, rate int) *hostLimiter {
 	if client == nil {
 		return &hostLimiter{}
 	}
-	return &hostLimiter{client, redis_rate.NewLimiter(client), rate}
+	return &hostLimiter{client, pace.NewRates(client), rate}
 }
 
 func keyPause(host string) string         { return "fetch:pause:{" + host + "}" }
-func keyRate(host string) string          { return "fetch:{" + host + "}" }
+func keyRate(host string) string          { return "rate:fetch:{" + host + "}" }
 func keyRateOf(host, owner string) string { return keyRate(host) + ":" + owner }
-func keyAddress(address string) string    { return "fetch:{" + address + "}:address" }
+func keyAddress(address string) string    { return "rate:fetch:{" + address + "}:address" }
 func keyWaiting(host string) string       { return "fetch:waiting:{" + host + "}" }
 
 // PauseOf returns how long the site of a URL has asked all processes that share a
@@ -133,33 +131,22 @@ func (l *hostLimiter) allow(parent context.Context, host string, bulk bool) erro
 // take counts a page of a site: against what one API key may use of the pace, and
 // against the pace. It returns 0, or the time to wait.
 func (l *hostLimiter) take(ctx context.Context, host string, bulk bool) (time.Duration, error) {
-	keys, limits := []string{keyRate(host)}, []redis_rate.Limit{{Rate: l.rate, Period: time.Second, Burst: burst}}
-	owner := fair.Owner(ctx)
+	rate := float64(l.rate)
+	limits := []pace.Limit{{Key: keyRate(host), Rate: rate, Burst: burst}}
+	owner := pace.Owner(ctx)
 	switch {
 	case bulk:
 		limits[0].Burst = 1
 	case owner != "":
-		share, seconds := fair.Rate(owner, l.rate)
-		keys = append(keys, keyRateOf(host, owner))
-		limits = append(limits, redis_rate.Limit{Rate: share, Period: time.Duration(seconds) * time.Second, Burst: burst - 1})
-		slices.Reverse(keys)
-		slices.Reverse(limits)
+		limits = append(limits, pace.Limit{Key: keyRateOf(host, owner), Rate: pace.Share(owner, rate), Burst: burst - 1})
 	}
-	for i, key := range keys {
-		result, err := l.limiter.Allow(ctx, key, limits[i])
-		if err != nil {
-			return 0, err
-		}
-		if result.Allowed == 0 {
-			return max(result.RetryAfter, time.Millisecond), nil
-		}
-	}
-	return 0, nil
+	allowance, err := l.rates.Take(ctx, limits...)
+	return allowance.RetryAfter, err
 }
 
-// allowAddress counts a connection to an address, for sites that are not known: who
-// has a thousand names for one server gets no more of its pages. On this machine each
-// port is an address.
+// allowAddress counts a connection to an address, for sites that are not known: however many
+// names one server has, no more of its pages are fetched. On this machine each port is an
+// address.
 func (l *hostLimiter) allowAddress(parent context.Context, to netip.AddrPort, bulk bool) error {
 	ctx, cancel := context.WithTimeout(parent, limiterTimeout)
 	defer cancel()
@@ -167,19 +154,18 @@ func (l *hostLimiter) allowAddress(parent context.Context, to netip.AddrPort, bu
 	if to.Addr().IsLoopback() {
 		address = to.String()
 	}
-	limit := redis_rate.Limit{Rate: addressFactor * l.rate, Period: time.Second, Burst: addressFactor * burst}
+	limit := pace.Limit{Key: keyAddress(address), Rate: float64(addressFactor * l.rate), Burst: addressFactor * burst}
 	if bulk {
 		limit.Burst = addressFactor
 	}
-	result, err := l.limiter.Allow(ctx, keyAddress(address), limit)
+	allowance, err := l.rates.Take(ctx, limit)
 	switch {
 	case err != nil:
 		return limiterUnavailable(err)
-	case result.Allowed > 0:
+	case allowance.Allowed:
 		return nil
 	}
-	wait := max(result.RetryAfter, time.Millisecond)
-	return &Error{Notice: message.New("error/host_busy.many", nil), Retryable: true, Wait: wait}
+	return &Error{Notice: message.New("error/host_busy.many", nil), Retryable: true, Wait: allowance.RetryAfter}
 }
 
 // jitter returns a random additional delay for a bulk request. It grows with the

@@ -8,8 +8,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"ushuru/pkg/pace"
 	"ushuru/pkg/pack"
-	"ushuru/pkg/quota"
 )
 
 // End is how a job ends.
@@ -113,7 +113,7 @@ func (s *Store) MarkFinalized(ctx context.Context, job *Job) error {
 
 // recordBytes is what the record of a job takes besides its outcome, with the keys
 // around it.
-const recordBytes = 1500 + 3*quota.EntryOverhead
+const recordBytes = 1500 + 3*pace.EntryOverhead
 
 // RecordBytes is what a job takes that a caller has requested, besides its outcome: it
 // keeps its steps.
@@ -126,8 +126,8 @@ func (*Store) account(ctx context.Context, pipe redis.Pipeliner, job *Job) {
 	if job.Class == Bulk {
 		size += recordBytes
 	}
-	quota.AddTo(ctx, pipe, job.Owner, size, retention)
+	pace.AddTo(ctx, pipe, job.Owner, size, retention)
 	if job.Attached {
-		quota.ForgetIn(ctx, pipe, job.Owner, AttachmentName(job.DedupKey))
+		pace.ForgetIn(ctx, pipe, job.Owner, AttachmentName(job.DedupKey))
 	}
 }

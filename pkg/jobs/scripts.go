@@ -3,7 +3,7 @@ package jobs
 import (
 	"github.com/redis/go-redis/v9"
 
-	"ushuru/pkg/lua"
+	"ushuru/pkg/redisx"
 )
 
 // The scripts of this package are all its writes. Each touches the keys of one
@@ -25,7 +25,7 @@ import (
 // caller sent is at upload:{slot}:id, its dedup key is at dedup:{slot}:hash, where slot is the end of the id (keys.go). The
 // jobs that the sweeper checks are sorted sets at jobs:active:<class>.
 
-const luaNow = lua.Clock + `
+const luaNow = redisx.LuaClock + `
 local function ended()
   local state = redis.call('HGET', KEYS[1], 'state')
   return state == 'succeeded' or state == 'failed' or state == 'cancelled'
@@ -40,7 +40,7 @@ end
 // subscribers in this slot begin with, for how long a dedup key is kept after a failure at
 // most in ms, steps. It returns nothing when it created
 // the job, also when the same call did so before, else id and record of the other.
-var scriptCreate = redis.NewScript(lua.Clock + `
+var scriptCreate = redis.NewScript(redisx.LuaClock + `
 local function subscribe(record, subscribers, ttl)
   if ARGV[5] == '' then
     redis.call('HSET', record, 'asked', 1)
@@ -213,7 +213,7 @@ if ARGV[9] ~= '' and redis.call('HGET', KEYS[1], 's:' .. ARGV[8] .. ':claim') ~=
 for i = 10, #ARGV do
   if redis.call('HEXISTS', KEYS[1], 'o:' .. ARGV[i]) == 1 then return {} end --
 end
-redis.call('DEL', KEYS[4]) -- first, as in lua.WhenFull
+redis.call('DEL', KEYS[4]) -- first, as in redisx.LuaWhenFull
 for i = 10, #ARGV do
   local s = 's:' .. ARGV[i] .. ':'
   redis.call('HDEL', KEYS[1], s .. 'worker', s .. 'claim')
@@ -229,7 +229,7 @@ return {now, redis.call('HEXISTS', KEYS[1], 'promoted'), publish(ARGV[1], ARGV[2
 
 // scriptListDue returns jobs that are due for a check, each to one caller, and
 // postpones their next check. KEYS: the active set. ARGV: limit, delay in ms.
-var scriptListDue = redis.NewScript(lua.Clock + `
+var scriptListDue = redis.NewScript(redisx.LuaClock + `
 local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])
 for _, id in ipairs(due) do redis.call('ZADD', KEYS[1], now + ARGV[2], id) end
 return due
@@ -237,7 +237,7 @@ return due
 
 // scriptSchedule sets when an active job is checked next. KEYS: the active set.
 // ARGV: id, delay in ms, "NX" to keep an earlier time.
-var scriptSchedule = redis.NewScript(lua.Clock + `
+var scriptSchedule = redis.NewScript(redisx.LuaClock + `
 if ARGV[3] == 'NX' then return redis.call('ZADD', KEYS[1], 'NX', now + ARGV[2], ARGV[1]) end
 return redis.call('ZADD', KEYS[1], 'XX', now + ARGV[2], ARGV[1])
 `)

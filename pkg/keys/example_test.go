@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"ushuru/pkg/keys"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
 )
 
@@ -25,7 +25,7 @@ func ExampleStore() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(store.Limit(ctx, key.ID, quota.Limits{PerMinute: 60}))
+	fmt.Println(store.Limit(ctx, key.ID, pace.Limits{PerMinute: 60}))
 	verified, err := store.Verify(ctx, plain)
 	fmt.Println(verified.Name, verified.Limits.PerMinute, err)
 	fmt.Println(store.Revoke(ctx, key.ID))

@@ -24,7 +24,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 )
 
 // Errors of the store. Any other error means that Redis did not answer.
@@ -55,13 +55,13 @@ const (
 
 // Key is the record of one API key. It does not hold the key itself.
 type Key struct {
-	ID      string       `json:"id"`
-	Name    string       `json:"name"` // of the person or system that it was issued to
-	Hint    string       `json:"hint"` // its last four characters, to tell keys apart
-	Created time.Time    `json:"created"`
-	Revoked time.Time    `json:"revoked,omitzero"` // zero while the key is valid
-	Limits  quota.Limits `json:"limits,omitzero"`  // zero: the server's
-	Expires time.Time    `json:"expires,omitzero"` // zero: never
+	ID      string      `json:"id"`
+	Name    string      `json:"name"` // of the person or system that it was issued to
+	Hint    string      `json:"hint"` // its last four characters, to tell keys apart
+	Created time.Time   `json:"created"`
+	Revoked time.Time   `json:"revoked,omitzero"` // zero while the key is valid
+	Limits  pace.Limits `json:"limits,omitzero"`  // zero: the server's
+	Expires time.Time   `json:"expires,omitzero"` // zero: never
 	// OldUntil is until when the key before the last rotation is valid too; zero when
 	// there was none.
 	OldUntil time.Time `json:"oldUntil,omitzero"`
@@ -176,23 +176,23 @@ func (s *Store) Get(ctx context.Context, id string) (Key, error) {
 }
 
 // Limits returns the limits of a key by its id; none when there is no such key.
-func (s *Store) Limits(ctx context.Context, id string) (quota.Limits, error) {
+func (s *Store) Limits(ctx context.Context, id string) (pace.Limits, error) {
 	key, err := s.Get(ctx, id)
 	if errors.Is(err, ErrNotFound) {
-		return quota.Limits{}, nil
+		return pace.Limits{}, nil
 	}
 	return key.Limits, err
 }
 
 // Limit sets the limits of a key, within a second; the zero value restores the
 // server's. An unknown id is ErrNotFound.
-func (s *Store) Limit(ctx context.Context, id string, limits quota.Limits) error {
-	_, err := s.ChangeLimits(ctx, id, func(l *quota.Limits) { *l = limits })
+func (s *Store) Limit(ctx context.Context, id string, limits pace.Limits) error {
+	_, err := s.ChangeLimits(ctx, id, func(l *pace.Limits) { *l = limits })
 	return err
 }
 
 // ChangeLimits changes the limits of a key as Limit does, and returns them.
-func (s *Store) ChangeLimits(ctx context.Context, id string, change func(*quota.Limits)) (limits quota.Limits, err error) {
+func (s *Store) ChangeLimits(ctx context.Context, id string, change func(*pace.Limits)) (limits pace.Limits, err error) {
 	err = s.update(ctx, id, func(key *Key) {
 		change(&key.Limits)
 		limits = key.Limits

@@ -12,7 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/keys"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 )
@@ -194,8 +194,8 @@ func TestRedisDownIsNotAnInvalidKey(t *testing.T) {
 }
 
 func TestAKeyMayHaveLimitsOfItsOwn(t *testing.T) {
-	own := quota.Limits{PerMinute: 7, Jobs: 2}
-	if got := own.Or(quota.Limits{PerMinute: 300, Jobs: 100, BatchItems: 30000}); got != (quota.Limits{PerMinute: 7, Jobs: 2, BatchItems: 30000}) {
+	own := pace.Limits{PerMinute: 7, Jobs: 2}
+	if got := own.Or(pace.Limits{PerMinute: 300, Jobs: 100, BatchItems: 30000}); got != (pace.Limits{PerMinute: 7, Jobs: 2, BatchItems: 30000}) {
 		t.Errorf("%+v", got)
 	}
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
@@ -238,7 +238,7 @@ func TestRevocationWinsAgainstALimit(t *testing.T) {
 				}
 			})
 			race.Go(func() {
-				if err := store.Limit(t.Context(), id, quota.Limits{Jobs: 7}); err != nil {
+				if err := store.Limit(t.Context(), id, pace.Limits{Jobs: 7}); err != nil {
 					t.Error(err)
 				}
 			})

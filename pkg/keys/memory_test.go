@@ -11,7 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/keys"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/testenv"
 )
 
@@ -86,7 +86,7 @@ func TestRevocationIsPublished(t *testing.T) {
 			t.Fatal(err)
 		}
 		start := time.Now()
-		limits := quota.Limits{PerMinute: round + 1}
+		limits := pace.Limits{PerMinute: round + 1}
 		if err := store.Limit(t.Context(), key.ID, limits); err != nil {
 			t.Fatal(err)
 		}

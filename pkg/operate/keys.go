@@ -9,7 +9,7 @@ import (
 
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/tasks"
 )
 
@@ -51,7 +51,7 @@ func (o *Operator) LimitKey(ctx context.Context, id string, c LimitChange) (keys
 			isNegative(c.AITokens) {
 			return keys.Key{}, ErrLimit
 		}
-		_, err := o.keys.ChangeLimits(ctx, id, func(l *quota.Limits) {
+		_, err := o.keys.ChangeLimits(ctx, id, func(l *pace.Limits) {
 			set(&l.PerMinute, c.PerMinute)
 			set(&l.Jobs, c.Jobs)
 			set(&l.BatchItems, c.BatchItems)

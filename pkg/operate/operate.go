@@ -15,10 +15,10 @@ import (
 
 	"ushuru/pkg/batch"
 	"ushuru/pkg/cache"
-	"ushuru/pkg/fair"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/operate/status"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/webhook"
@@ -86,5 +86,5 @@ func unlessFull(err error) error {
 // the operator and the visitors without one.
 func (o *Operator) owners(ctx context.Context) ([]string, error) {
 	ids, err := o.keys.IDs(ctx)
-	return append(ids, fair.Operator, fair.Anonymous), err
+	return append(ids, pace.Operator, pace.Anonymous), err
 }

@@ -12,8 +12,8 @@ import (
 
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/retry"
-	"ushuru/pkg/tra/throttle"
 	"ushuru/pkg/vehicle"
 )
 
@@ -22,7 +22,7 @@ import (
 type AuthorityOptions struct {
 	PerSecond int // maximum calls per second of all processes together; 0 means no limit
 	// RateWait is how long a call may wait for the rate limit before it is a
-	// *throttle.Error; default 0. A worker far away from Redis loses more time when the
+	// *ThrottleError; default 0. A worker far away from Redis loses more time when the
 	// step is snoozed than when it waits.
 	RateWait time.Duration
 
@@ -39,7 +39,7 @@ type AuthorityOptions struct {
 	// nil, a *Error, or that of a context that ended.
 	OnCall func(call string, took time.Duration, err error)
 	// OnThrottle, if not nil, is called for every call that was not made.
-	OnThrottle func(reason throttle.Reason)
+	OnThrottle func(reason Reason)
 	// OnBreaker, if not nil, is called with the new state of the breaker when it changes:
 	// closed, half-open or open.
 	OnBreaker func(state string)
@@ -66,7 +66,7 @@ type Authority struct {
 	client         *Client
 	store          *Store
 	options        AuthorityOptions
-	throttle       *throttle.Throttle
+	throttle       throttle
 	calls          singleflight.Group
 	statusRecorder statusRecorder
 	lastReset      atomic.Pointer[string] // of the breakers; nil before the first Alive
@@ -83,10 +83,12 @@ func NewAuthority(client *Client, store *Store, o AuthorityOptions) *Authority {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Authority{client: client, store: store, options: o, throttle: throttle.New(throttle.Options{
-		Redis: store.redis, PerSecond: o.PerSecond, Wait: o.RateWait,
-		BreakerFailures: o.BreakerFailures, BreakerTimeout: o.BreakerTimeout, IsOutage: isOutage, OnBreaker: o.OnBreaker,
-	})}
+	return &Authority{client: client, store: store, options: o, throttle: throttle{
+		rates: pace.NewRates(store.redis), perSecond: o.PerSecond, wait: o.RateWait,
+		Breaker: pace.NewBreaker(pace.BreakerOptions{
+			Failures: o.BreakerFailures, Timeout: o.BreakerTimeout, IsOutage: isOutage, OnChange: o.OnBreaker,
+		}),
+	}}
 }
 
 // Makes returns the makes. It is not cached, because the Store has the catalogue.
@@ -168,10 +170,6 @@ type calculation struct {
 	Warnings []vehicle.Warning `json:"warnings,omitempty"`
 }
 
-// SetPart says which part of the calls of all workers this one may make, so that one
-// key gets no more of them because there are several workers.
-func (a *Authority) SetPart(part float64) { a.throttle.SetPart(part) }
-
 // call makes one call behind the throttle, with retries.
 func call[T any](ctx context.Context, a *Authority, name string, fetch func(context.Context) (T, error)) (result T, _ error) {
 	var took time.Duration
@@ -211,14 +209,14 @@ func callOnce[T any](
 	ctx context.Context, a *Authority, name string, fetch func(context.Context) (T, error),
 ) (_ T, took time.Duration, _ error) {
 	called := false
-	result, err := a.throttle.Allow(ctx, isForBatch(ctx), func() (any, error) {
+	result, err := a.throttle.allow(ctx, isForBatch(ctx), func() (any, error) {
 		called = true
 		start := time.Now()
 		result, err := fetch(ctx)
 		took = time.Since(start)
 		return result, err
 	})
-	if throttled, ok := errors.AsType[*throttle.Error](err); ok && a.options.OnThrottle != nil {
+	if throttled, ok := errors.AsType[*ThrottleError](err); ok && a.options.OnThrottle != nil {
 		a.options.OnThrottle(throttled.Reason)
 	}
 	if called {

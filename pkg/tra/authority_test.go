@@ -12,10 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/tra"
-	"ushuru/pkg/tra/throttle"
 	"ushuru/pkg/tra/tratest"
 	"ushuru/pkg/vehicle"
 )
@@ -341,21 +342,21 @@ func TestTheBreakerOpensAfterOutagesInARow(t *testing.T) {
 				_, _ = f.Makes(t.Context())
 			}
 			_, err := f.Makes(t.Context())
-			gate, closed := errors.AsType[*throttle.Error](err)
+			gate, closed := errors.AsType[*tra.ThrottleError](err)
 			if closed != c.opens {
 				t.Errorf("%s: %v", name, err)
 			}
 			if !closed {
 				continue
 			}
-			if gate.Reason != throttle.Breaker || gate.RetryAfter <= 0 || gate.RetryAfter > pause || f.calls() != 3 {
+			if gate.Reason != tra.BreakerOpen || gate.RetryAfter <= 0 || gate.RetryAfter > pause || f.calls() != 3 {
 				t.Errorf("%s: %+v after %d calls", name, gate, f.calls())
 			}
 			f.server.SetFaults(tratest.Faults{})
 			for closed {
 				<-time.After(gate.RetryAfter)
 				_, err = f.Makes(t.Context())
-				gate, closed = errors.AsType[*throttle.Error](err)
+				gate, closed = errors.AsType[*tra.ThrottleError](err)
 			}
 			if err != nil {
 				t.Errorf("%s, after the pause: %v", name, err)
@@ -394,11 +395,11 @@ func TestTheRateLimitIsShared(t *testing.T) {
 		}
 		defer client.Close()
 		other := tra.NewAuthority(client, f.store, tra.AuthorityOptions{PerSecond: 2})
-		var gates []*throttle.Error
+		var gates []*tra.ThrottleError
 		for range 3 {
 			for _, authority := range []*tra.Authority{f.Authority, other} {
 				_, err := authority.Makes(t.Context())
-				if gate, closed := errors.AsType[*throttle.Error](err); closed {
+				if gate, closed := errors.AsType[*tra.ThrottleError](err); closed {
 					gates = append(gates, gate)
 				} else if err != nil {
 					t.Fatal(err)
@@ -408,8 +409,45 @@ func TestTheRateLimitIsShared(t *testing.T) {
 		if len(gates) == 0 || f.calls() > 4 {
 			t.Fatalf("%d of 6 calls went out at 2 a second", f.calls())
 		}
-		if gate := gates[0]; gate.Reason != throttle.Rate || gate.RetryAfter <= 0 || gate.RetryAfter > time.Second {
+		if gate := gates[0]; gate.Reason != tra.RateUsedUp || gate.RetryAfter <= 0 || gate.RetryAfter > time.Second {
 			t.Errorf("gate %+v", gate)
+		}
+	})
+}
+
+// However much one key asks, and however long a batch is, calls are left for others.
+func TestKeysAndBatchesLeaveCallsForOthers(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		f := newFixture(t, conn, tratest.Options{}, tra.AuthorityOptions{PerSecond: 12})
+		calls := func(ctx context.Context, asked int) (made int) {
+			t.Helper()
+			for range asked {
+				_, err := f.Makes(ctx)
+				if gate, closed := errors.AsType[*tra.ThrottleError](err); !closed {
+					made++
+				} else if gate.Reason != tra.RateUsedUp {
+					t.Fatalf("gate %+v", gate)
+				}
+			}
+			return made
+		}
+		person := func(owner string) context.Context { return pace.WithOwner(t.Context(), owner) }
+		// Some calls more come back while the test runs.
+		if made := calls(person("a"), 12); made < 8 || made > 11 {
+			t.Errorf("one key makes %d of 12 calls at once, want two thirds", made)
+		}
+		if made := calls(person("b"), 1); made != 1 {
+			t.Error("another key waits")
+		}
+		testenv.AwaitTrue(t, "all calls of a second are left again", func() bool {
+			left, err := conn.Client().Exists(t.Context(), "rate:{tra}").Result()
+			return err == nil && left == 0
+		})
+		if made := calls(tra.ForBatch(t.Context()), 12); made < 10 || made > 11 {
+			t.Errorf("a batch makes %d of 12 calls at once, want nine tenths", made)
+		}
+		if made := calls(person("c"), 1); made != 1 {
+			t.Error("a person waits for a batch")
 		}
 	})
 }

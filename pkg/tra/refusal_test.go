@@ -12,7 +12,6 @@ import (
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/testenv"
 	"ushuru/pkg/tra"
-	"ushuru/pkg/tra/throttle"
 	"ushuru/pkg/tra/tratest"
 )
 
@@ -27,8 +26,8 @@ func TestARefusalPausesThisProcessAndNoOther(t *testing.T) {
 		}
 		for range 3 {
 			_, err := f.Makes(t.Context())
-			paused, ok := errors.AsType[*throttle.Error](err)
-			if !ok || paused.Reason != throttle.Refused || paused.RetryAfter <= 0 || paused.RetryAfter > pause {
+			paused, ok := errors.AsType[*tra.ThrottleError](err)
+			if !ok || paused.Reason != tra.JustRefused || paused.RetryAfter <= 0 || paused.RetryAfter > pause {
 				t.Errorf("after the refusal: %v", err)
 			}
 		}

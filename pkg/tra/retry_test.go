@@ -8,7 +8,6 @@ import (
 
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra"
-	"ushuru/pkg/tra/throttle"
 	"ushuru/pkg/tra/tratest"
 )
 
@@ -47,7 +46,7 @@ func TestTenOutagesInARowOpenTheBreaker(t *testing.T) {
 	for range 11 {
 		_, err = f.Makes(t.Context())
 	}
-	if _, closed := err.(*throttle.Error); !closed || f.calls() != 20 { //nolint:errorlint // the gate's own error
+	if _, closed := err.(*tra.ThrottleError); !closed || f.calls() != 20 { //nolint:errorlint // the gate's own error
 		t.Errorf("after ten: %v, %d calls", err, f.calls())
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ushuru/pkg/retry"
-	"ushuru/pkg/tra/throttle"
 )
 
 // Lister lists makes and their labels: a Client, or an Authority, which throttles
@@ -48,7 +47,7 @@ type SyncReport struct {
 // by more than a few per cent is quarantined: the previous one stays until two later
 // syncs agree with it, or an operator accepts it. Sync does what RequestSync
 // requested. It waits for the rate
-// limit; an open breaker ends it with the *throttle.Error. While another process
+// limit; an open breaker ends it with the *ThrottleError. While another process
 // syncs, it returns ErrSyncing.
 func (s *Store) Sync(ctx context.Context, lister Lister) (SyncReport, error) {
 	release, err := s.lockSync(ctx)
@@ -236,8 +235,8 @@ func (r *syncRun) removeOthers(ctx context.Context, makes []Make) error {
 func withRetry[T any](ctx context.Context, call func() (T, error)) (T, error) {
 	for {
 		result, err := call()
-		throttled, ok := errors.AsType[*throttle.Error](err)
-		if !ok || throttled.Reason != throttle.Rate {
+		throttled, ok := errors.AsType[*ThrottleError](err)
+		if !ok || throttled.Reason != RateUsedUp {
 			return result, err
 		}
 		if err := retry.Sleep(ctx, throttled.RetryAfter); err != nil {

@@ -12,7 +12,6 @@ import (
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra"
-	"ushuru/pkg/tra/throttle"
 	"ushuru/pkg/tra/tratest"
 )
 
@@ -292,7 +291,7 @@ func TestSyncStopsAtTheBreakerAndWaitsForTheRate(t *testing.T) {
 		store := tra.NewStore(conn.Client(), tra.StoreOptions{Concurrency: 1})
 		authority := tra.NewAuthority(client, store, tra.AuthorityOptions{BreakerFailures: 3, BreakerTimeout: time.Hour})
 		_, err := store.Sync(t.Context(), authority)
-		if gate, ok := errors.AsType[*throttle.Error](err); !ok || gate.Reason != throttle.Breaker || server.Count("getModelBody") != 3 {
+		if gate, ok := errors.AsType[*tra.ThrottleError](err); !ok || gate.Reason != tra.BreakerOpen || server.Count("getModelBody") != 3 {
 			t.Errorf("breaker: %v after %d calls", err, server.Count("getModelBody"))
 		}
 		limited := tra.NewAuthority(client, store, tra.AuthorityOptions{PerSecond: 20})

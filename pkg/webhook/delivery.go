@@ -15,7 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/localtime"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 )
 
 const (
@@ -87,7 +87,7 @@ func (s *Store) emit(
 	const attempts = 500
 	created, err := s.redis.SetNX(ctx, keyDelivery(d.ID), record, retention).Result()
 	if err == nil && created {
-		err = quota.NewBytes(s.redis).Add(ctx, owner, int64(len(record))+attempts+quota.EntryOverhead, retention)
+		err = pace.NewBytes(s.redis).Add(ctx, owner, int64(len(record))+attempts+pace.EntryOverhead, retention)
 	}
 	if err != nil {
 		return d, fmt.Errorf("webhook: record delivery: %w", err)

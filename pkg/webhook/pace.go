@@ -7,7 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"ushuru/pkg/lua"
+	"ushuru/pkg/redisx"
 )
 
 // A receiver that is slow costs its owner only: an endpoint has at most two deliveries
@@ -35,7 +35,7 @@ func keyPaused(owner, endpoint string) string  { return keyLog(owner, endpoint) 
 
 // scriptBegin counts a delivery that is sent now. KEYS: those of paceKeys. ARGV:
 // delivery, maximum, lease in ms, delay in ms. It returns 0, or how long to wait.
-var scriptBegin = redis.NewScript(lua.Clock + `
+var scriptBegin = redis.NewScript(redisx.LuaClock + `
 local pause = redis.call('PTTL', KEYS[3])
 if pause > 0 then return pause end
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)

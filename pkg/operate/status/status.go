@@ -21,7 +21,7 @@ import (
 	"ushuru/pkg/keys"
 	"ushuru/pkg/logs"
 	"ushuru/pkg/metrics"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/webhook"
 )
@@ -60,7 +60,7 @@ type Hour struct {
 // Options of a Reader. Redis is required.
 type Options struct {
 	Redis  redis.UniversalClient
-	Limits quota.Limits     // of keys that have none of their own; 0 is no limit
+	Limits pace.Limits      // of keys that have none of their own; 0 is no limit
 	Now    func() time.Time // default time.Now
 }
 
@@ -74,8 +74,7 @@ type Reader struct {
 	webhooks  *webhook.Store
 	authority *tra.Store
 	drift     *drift.Store
-	limiter   *quota.Limiter
-	bytes     *quota.Bytes
+	bytes     *pace.Bytes
 }
 
 // New makes a Reader.
@@ -86,7 +85,7 @@ func New(o Options) *Reader {
 	return &Reader{
 		options: o, redis: o.Redis, jobs: jobs.NewStore(o.Redis), batches: batch.NewStore(o.Redis), keys: keys.NewStore(o.Redis),
 		webhooks: webhook.NewStore(o.Redis, nil), authority: tra.NewStore(o.Redis, tra.StoreOptions{Now: o.Now}),
-		drift: drift.NewStore(o.Redis), limiter: quota.NewLimiter(o.Redis), bytes: quota.NewBytes(o.Redis),
+		drift: drift.NewStore(o.Redis), bytes: pace.NewBytes(o.Redis),
 	}
 }
 

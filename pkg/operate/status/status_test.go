@@ -20,7 +20,7 @@ import (
 	"ushuru/pkg/message"
 	"ushuru/pkg/metrics"
 	"ushuru/pkg/operate/status"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/testenv"
@@ -44,7 +44,7 @@ func newRig(t *testing.T, conn *redisx.Conn) *rig {
 	now := time.Now() // an hour that turns during the test is none of its
 	clock := func() time.Time { return now }
 	r := &rig{
-		status.New(status.Options{Redis: conn.Client(), Limits: quota.Limits{Jobs: 10, AITokens: 1000}, Now: clock}), t, conn.Client(),
+		status.New(status.Options{Redis: conn.Client(), Limits: pace.Limits{Jobs: 10, AITokens: 1000}, Now: clock}), t, conn.Client(),
 		metrics.New(metrics.Options{Codes: codes, Recorder: metrics.NewRecorder(metrics.RecorderOptions{
 			Redis: conn.Client(), Now: clock, HostOf: func(host string) string { return strings.TrimPrefix(host, "www.") },
 		})}),

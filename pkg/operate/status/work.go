@@ -9,9 +9,8 @@ import (
 
 	"ushuru/pkg/ai"
 	"ushuru/pkg/batch"
-	"ushuru/pkg/fair"
 	"ushuru/pkg/keys"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 )
 
 // Batch is a batch of any key.
@@ -49,7 +48,7 @@ const (
 )
 
 func (r *reading) batchPart(ctx context.Context) ([]Batch, error) {
-	owners := append(make([]string, 0, len(r.issued)+2), fair.Operator, fair.Anonymous)
+	owners := append(make([]string, 0, len(r.issued)+2), pace.Operator, pace.Anonymous)
 	for _, key := range r.issued {
 		owners = append(owners, key.ID)
 	}
@@ -157,8 +156,8 @@ type Key struct {
 	LastUsed *time.Time `json:"lastUsed"` // to the minute
 	Today    int64      `json:"today"`    // requests on this day in Dar es Salaam
 	// Own are the limits of the key, Limits those that hold.
-	Own    quota.Limits `json:"own,omitzero"`
-	Limits quota.Limits `json:"limits"`
+	Own    pace.Limits `json:"own,omitzero"`
+	Limits pace.Limits `json:"limits"`
 	// What it uses now; nil of a key that was not used for a day.
 	Uses []Use `json:"uses,omitempty"`
 }
@@ -238,7 +237,7 @@ func (r *reading) addUses(ctx context.Context, used []Key) error {
 	for i, key := range used {
 		ids[i] = key.ID
 	}
-	tracked, err := r.limiter.Tracked(ctx, ids)
+	tracked, err := r.jobs.Tracked(ctx, ids)
 	if err != nil {
 		return err
 	}

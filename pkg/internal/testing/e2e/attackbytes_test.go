@@ -15,7 +15,7 @@ import (
 
 	"ushuru/pkg/keys"
 	"ushuru/pkg/listing/listingtest"
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/testenv"
 )
 
@@ -117,7 +117,7 @@ func TestAttackBytesAreAccountedFor(t *testing.T) {
 		api: []string{"--key-rate", "0", "--key-bytes", "0"}, worker: []string{"--fetch-rate", "0"},
 	})
 	site, car := s.listings(), listingtest.Cars()[0]
-	accounts := quota.NewBytes(s.conn.Client())
+	accounts := pace.NewBytes(s.conn.Client())
 	s.batchOf(s.caller("the first"), 10) // Redis has TRA's catalogue now
 	for name, use := range map[string]func(ctx context.Context, c *caller){
 		"records of Idempotency-Keys": func(ctx context.Context, c *caller) {

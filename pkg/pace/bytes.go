@@ -1,4 +1,4 @@
-package quota
+package pace
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"ushuru/pkg/lua"
+	"ushuru/pkg/redisx"
 )
 
 // EntryOverhead is what Redis needs for a key or a field beside its value, in bytes.
@@ -64,7 +64,7 @@ func (a Account) Full() bool { return a.Limit > 0 && a.Used >= a.Limit }
 
 // luaAccount begins the scripts below. It sets used, and free to when the next bytes
 // expire in ms, and deletes what has expired.
-const luaAccount = lua.Clock + `
+const luaAccount = redisx.LuaClock + `
 local used, free, gone = 0, 0, {}
 local all = redis.call('HGETALL', KEYS[1])
 for i = 1, #all, 2 do
@@ -120,7 +120,7 @@ func (b *Bytes) Take(ctx context.Context, id string, limit, reserve int64, thing
 	}
 	reply, err := scriptTake.Run(ctx, b.redis, []string{keyBytes(id)}, args...).Int64Slice()
 	if err != nil {
-		return Account{}, false, fmt.Errorf("quota: account: %w", err)
+		return Account{}, false, fmt.Errorf("pace: account: %w", err)
 	}
 	return Account{Used: reply[1], Limit: limit, Free: millis(reply[2])}, reply[0] == 1, nil
 }
@@ -129,13 +129,13 @@ func (b *Bytes) Take(ctx context.Context, id string, limit, reserve int64, thing
 func (b *Bytes) Read(ctx context.Context, id string) (Account, error) {
 	reply, err := scriptAccount.Run(ctx, b.redis, []string{keyBytes(id)}).Int64Slice()
 	if err != nil {
-		return Account{}, fmt.Errorf("quota: account: %w", err)
+		return Account{}, fmt.Errorf("pace: account: %w", err)
 	}
 	return Account{Used: reply[0], Limit: reply[1], Free: millis(reply[2])}, nil
 }
 
 // scriptExpire sets when a named thing expires. ARGV: name, TTL in ms.
-var scriptExpire = redis.NewScript(lua.Clock + `
+var scriptExpire = redis.NewScript(redisx.LuaClock + `
 local size = string.match(redis.call('HGET', KEYS[1], ARGV[1]) or '', '^%d+')
 if size then redis.call('HSET', KEYS[1], ARGV[1], string.format('%s %.0f', size, now + ARGV[2])) end
 return 0
@@ -144,7 +144,7 @@ return 0
 // Expire sets when a named thing expires, if it is in the account of a key.
 func (b *Bytes) Expire(ctx context.Context, id, name string, ttl time.Duration) error {
 	if err := scriptExpire.Run(ctx, b.redis, []string{keyBytes(id)}, name, ttl.Milliseconds()).Err(); err != nil {
-		return fmt.Errorf("quota: account: %w", err)
+		return fmt.Errorf("pace: account: %w", err)
 	}
 	return nil
 }
@@ -152,7 +152,7 @@ func (b *Bytes) Expire(ctx context.Context, id, name string, ttl time.Duration) 
 // Forget removes a named thing from the account of a key. It may run twice.
 func (b *Bytes) Forget(ctx context.Context, id, name string) error {
 	if err := b.redis.HDel(ctx, keyBytes(id), name).Err(); err != nil {
-		return fmt.Errorf("quota: account: %w", err)
+		return fmt.Errorf("pace: account: %w", err)
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func (b *Bytes) Add(ctx context.Context, id string, size int64, ttl time.Duratio
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("quota: account: %w", err)
+		return fmt.Errorf("pace: account: %w", err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package fair_test
+package pace_test
 
 import (
 	"fmt"
@@ -9,27 +9,27 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 
-	"ushuru/pkg/fair"
+	"ushuru/pkg/pace"
 )
 
-func turns(t *testing.T) (*fair.Turns, *miniredis.Miniredis) {
+func turns(t *testing.T) (*pace.Turns, *miniredis.Miniredis) {
 	t.Helper()
 	server := miniredis.RunT(t)
 	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
 	t.Cleanup(func() { _ = client.Close() })
-	return fair.NewTurns(client), server
+	return pace.NewTurns(client), server
 }
 
-func offer(t *testing.T, turns *fair.Turns, worker string, places int) []string {
+func offer(t *testing.T, turns *pace.Turns, worker string, places int) []string {
 	t.Helper()
-	_, ready, err := turns.Offer(t.Context(), "any", worker, places, fair.OfferInterval)
+	ready, err := turns.Offer(t.Context(), "any", worker, places, pace.OfferInterval)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return ready
 }
 
-func enter(t *testing.T, turns *fair.Turns, owner, task string) bool {
+func enter(t *testing.T, turns *pace.Turns, owner, task string) bool {
 	t.Helper()
 	entered, err := turns.Enter(t.Context(), "any", owner, task, time.Minute)
 	if err != nil {
@@ -38,7 +38,7 @@ func enter(t *testing.T, turns *fair.Turns, owner, task string) bool {
 	return entered
 }
 
-func leave(t *testing.T, turns *fair.Turns, owner, task string) []string {
+func leave(t *testing.T, turns *pace.Turns, owner, task string) []string {
 	t.Helper()
 	ready, err := turns.Leave(t.Context(), "any", owner, task)
 	if err != nil {
@@ -48,7 +48,7 @@ func leave(t *testing.T, turns *fair.Turns, owner, task string) []string {
 }
 
 // enterAll enters n tasks of an owner and returns how many have a place.
-func enterAll(t *testing.T, turns *fair.Turns, owner string, n int) (places int) {
+func enterAll(t *testing.T, turns *pace.Turns, owner string, n int) (places int) {
 	t.Helper()
 	for i := range n {
 		if enter(t, turns, owner, fmt.Sprintf("%s%d", owner, i)) {
@@ -89,7 +89,7 @@ func TestAnonymousVisitorsGetLess(t *testing.T) {
 	t.Parallel()
 	turns, _ := turns(t)
 	offer(t, turns, "w1", 16)
-	if got := enterAll(t, turns, fair.Anonymous, 100); got != 6 {
+	if got := enterAll(t, turns, pace.Anonymous, 100); got != 6 {
 		t.Errorf("visitors have %d of 16 places, want 6", got)
 	}
 	if got := enterAll(t, turns, "key", 100); got != 7 {

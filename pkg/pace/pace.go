@@ -1,14 +1,18 @@
-// Package fair shares what is scarce between API keys: the places of workers, the
-// places for forms, calls per second. Long work of one key never takes all of it.
+// Package pace limits and shares what is scarce: calls a second (Rates), the places of
+// workers and of one process (Turns, Places), bytes that are kept (Bytes), and calls to
+// what is ill (Breaker). Long work of one key never takes all of a place or a rate.
 //
-// The rule is that of the dynamic threshold of switches with shared memory
+// The rule of places is that of the dynamic threshold of switches with shared memory
 // (Choudhury and Hahne, 1998): a key may take a place while it has fewer than twice
 // as many as are free, and the last free place only when it has none. A key that is
 // alone gets two thirds, two keys get two fifths each, and some places are always
 // free for one that comes now, whatever key holds the others and however long.
-package fair
+package pace
 
-import "context"
+import (
+	"cmp"
+	"context"
+)
 
 // Anonymous owns the work of visitors without a key. They share what one key gets,
 // and less of it.
@@ -41,20 +45,36 @@ func Admits(owner string, has, free int) bool {
 	return float64(has) < weightOf(owner)*float64(free)
 }
 
-// A key may use two thirds of a rate. What is left is for the others.
-const (
-	shareParts = 3
-	shareOfKey = 2
-)
-
-// Rate returns what one owner may use of a rate, at least 1, in Parts units of time:
-// a rate of 5 in a second is 10 in three for a key.
-func Rate(owner string, rate int) (share, units int) {
-	share = shareOfKey * rate
+// Share returns what one owner may use of a rate: two thirds, visitors one third. What is
+// left is for the others.
+func Share(owner string, rate float64) float64 {
 	if owner == Anonymous {
-		share = rate
+		return rate / 3
 	}
-	return max(share, 1), shareParts
+	return rate * 2 / 3
+}
+
+// Limits are the limits of one API key. In a key's record 0 stands for the server's
+// limit; there 0 is no limit.
+type Limits struct {
+	PerMinute  int `json:"perMinute,omitempty"`  // requests that start work
+	Jobs       int `json:"jobs,omitempty"`       // running jobs, without those of batches
+	BatchItems int `json:"batchItems,omitempty"` // listings in running batches
+	// Bytes bounds what is kept for the key, in bytes (Bytes.Take).
+	Bytes int64 `json:"bytes,omitempty"`
+	// AITokens are those of the AI a day.
+	AITokens int64 `json:"aiTokens,omitempty"`
+}
+
+// Or returns l with every limit that is 0 taken from defaults.
+func (l Limits) Or(defaults Limits) Limits {
+	return Limits{
+		PerMinute:  cmp.Or(l.PerMinute, defaults.PerMinute),
+		Jobs:       cmp.Or(l.Jobs, defaults.Jobs),
+		BatchItems: cmp.Or(l.BatchItems, defaults.BatchItems),
+		Bytes:      cmp.Or(l.Bytes, defaults.Bytes),
+		AITokens:   cmp.Or(l.AITokens, defaults.AITokens),
+	}
 }
 
 type ownerKey struct{}

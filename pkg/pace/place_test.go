@@ -1,4 +1,4 @@
-package fair_test
+package pace_test
 
 import (
 	"context"
@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"ushuru/pkg/fair"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/testenv"
 )
 
 func TestPlacesLeaveOneForAnother(t *testing.T) {
 	t.Parallel()
-	places := fair.NewPlaces(16)
+	places := pace.NewPlaces(16)
 	ctx, cancel := context.WithCancel(t.Context())
 	var slow sync.WaitGroup
 	for range 100 {
@@ -52,7 +52,7 @@ func TestPlacesLeaveOneForAnother(t *testing.T) {
 // Owners take turns for a single place, however many places one of them waits for.
 func TestOwnersTakeTurns(t *testing.T) {
 	t.Parallel()
-	places := fair.NewPlaces(1)
+	places := pace.NewPlaces(1)
 	release, err := places.Take(t.Context(), "attacker")
 	if err != nil {
 		t.Fatal(err)

@@ -1,10 +1,10 @@
-package quota_test
+package pace_test
 
 import (
 	"testing"
 	"time"
 
-	"ushuru/pkg/quota"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/testenv"
@@ -12,8 +12,8 @@ import (
 
 func TestBytesOnEveryRedis(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		bytes := quota.NewBytes(conn.Client())
-		take := func(limit, reserve int64, things ...quota.Kept) (quota.Account, bool) {
+		bytes := pace.NewBytes(conn.Client())
+		take := func(limit, reserve int64, things ...pace.Kept) (pace.Account, bool) {
 			t.Helper()
 			account, ok, err := bytes.Take(t.Context(), "key1", limit, reserve, things...)
 			if err != nil {
@@ -21,10 +21,10 @@ func TestBytesOnEveryRedis(t *testing.T) {
 			}
 			return account, ok
 		}
-		if got, ok := take(1000, 0, quota.Kept{Size: 600, TTL: time.Hour}); !ok || got.Used != 600 || got.Limit != 1000 {
+		if got, ok := take(1000, 0, pace.Kept{Size: 600, TTL: time.Hour}); !ok || got.Used != 600 || got.Limit != 1000 {
 			t.Errorf("the first: %+v, %t", got, ok)
 		}
-		if got, ok := take(1000, 0, quota.Kept{Size: 300, TTL: time.Hour}, quota.Kept{Size: 101, TTL: time.Hour}); ok || got.Used != 600 {
+		if got, ok := take(1000, 0, pace.Kept{Size: 300, TTL: time.Hour}, pace.Kept{Size: 101, TTL: time.Hour}); ok || got.Used != 600 {
 			t.Errorf("above the limit: %+v, %t", got, ok)
 		}
 		if _, ok := take(1000, 401); ok {
@@ -35,7 +35,7 @@ func TestBytesOnEveryRedis(t *testing.T) {
 		}
 		// A name counts once, whatever its size was.
 		for _, size := range []int64{100, 400, 250} {
-			if got, ok := take(1000, 0, quota.Kept{Name: "batch:1", Size: size, TTL: 40 * 24 * time.Hour}); size < 400 && !ok {
+			if got, ok := take(1000, 0, pace.Kept{Name: "batch:1", Size: size, TTL: 40 * 24 * time.Hour}); size < 400 && !ok {
 				t.Errorf("%d under a name: %+v", size, got)
 			}
 			must(t, bytes.Forget(t.Context(), "key1", "batch:1"))
@@ -58,8 +58,8 @@ func TestBytesOnEveryRedis(t *testing.T) {
 // TestBytesExpire: what is not removed, because a process died, ends by itself.
 func TestBytesExpire(t *testing.T) {
 	conn := redistest.Open(t, redistest.Start(t).URL)
-	bytes, client := quota.NewBytes(conn.Client()), conn.Client()
-	for _, kept := range []quota.Kept{
+	bytes, client := pace.NewBytes(conn.Client()), conn.Client()
+	for _, kept := range []pace.Kept{
 		{Size: 1, TTL: time.Millisecond, Name: "upload:1"},
 		{Size: 10, TTL: time.Hour, Name: "upload:2"},
 		{Size: 100, TTL: time.Millisecond},
@@ -72,7 +72,7 @@ func TestBytesExpire(t *testing.T) {
 	must(t, client.HSet(t.Context(), "bytes:{key}", "490000", 10_000).Err()) // an hour of 2025
 	must(t, bytes.Expire(t.Context(), "key", "upload:2", time.Minute))
 	must(t, bytes.Expire(t.Context(), "key", "upload:3", time.Minute)) // which is not there
-	var got quota.Account
+	var got pace.Account
 	var err error
 	testenv.Await(t, "two are expired", func() (any, bool) {
 		got, err = bytes.Read(t.Context(), "key")

@@ -1,4 +1,4 @@
-package fair
+package pace
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"ushuru/pkg/lua"
+	"ushuru/pkg/redisx"
 )
 
 // Turns are the places of all workers of a queue, which the owners of its tasks
@@ -42,7 +42,7 @@ func keysOf(queue string) []string {
 }
 
 // luaTurns has the functions of the scripts. KEYS: those of keysOf.
-const luaTurns = lua.Clock + `
+const luaTurns = redisx.LuaClock + `
 local offers, taken, owners, counts, line = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local function drop(task)
   if redis.call('ZREM', taken, task) == 0 then return end
@@ -134,8 +134,7 @@ return serve(ARGV[3])
 `)
 
 // scriptOffer says how many places a worker has. ARGV: worker, places, until when in
-// ms from now, lease in ms. It returns how many places all workers have, and the tasks
-// that have one now.
+// ms from now, lease in ms. It returns the tasks that have a place now.
 var scriptOffer = redis.NewScript(luaTurns + `
 if tonumber(ARGV[2]) > 0 then
   redis.call('HSET', offers, ARGV[1], ARGV[2] .. ' ' .. now + ARGV[3])
@@ -143,7 +142,7 @@ else
   redis.call('HDEL', offers, ARGV[1])
 end
 total = places()
-return {total, serve(ARGV[4])}
+return serve(ARGV[4])
 `)
 
 // Enter takes a place for a task of an owner, or renews it, for as long as lease; 0
@@ -157,7 +156,7 @@ func (t *Turns) Enter(ctx context.Context, queue, owner, task string, lease time
 	entered, err := scriptEnter.Run(ctx, t.redis, keysOf(queue), owner, task,
 		lease.Milliseconds(), (24 * time.Hour).Milliseconds()).Bool()
 	if err != nil {
-		return false, fmt.Errorf("fair: enter: %w", err)
+		return false, fmt.Errorf("pace: enter: %w", err)
 	}
 	return entered, nil
 }
@@ -167,29 +166,18 @@ func (t *Turns) Enter(ctx context.Context, queue, owner, task string, lease time
 func (t *Turns) Leave(ctx context.Context, queue, owner, task string) (ready []string, err error) {
 	ready, err = scriptLeave.Run(ctx, t.redis, keysOf(queue), owner, task, queueLease.Milliseconds()).StringSlice()
 	if err != nil {
-		return nil, fmt.Errorf("fair: leave: %w", err)
+		return nil, fmt.Errorf("pace: leave: %w", err)
 	}
 	return ready, nil
 }
 
 // Offer says how many places a worker has; 0 when it stops. Call it at each
-// interval. It returns how many places all workers have, and the tasks that have one now.
-func (t *Turns) Offer(ctx context.Context, queue, worker string, places int, interval time.Duration) (
-	total int, ready []string, err error,
-) {
-	reply, err := scriptOffer.Run(ctx, t.redis, keysOf(queue), worker, places, (offers * interval).Milliseconds(),
-		queueLease.Milliseconds()).Slice()
+// interval. It returns the tasks that have a place now.
+func (t *Turns) Offer(ctx context.Context, queue, worker string, places int, interval time.Duration) (ready []string, err error) {
+	ready, err = scriptOffer.Run(ctx, t.redis, keysOf(queue), worker, places, (offers * interval).Milliseconds(),
+		queueLease.Milliseconds()).StringSlice()
 	if err != nil {
-		return 0, nil, fmt.Errorf("fair: offer: %w", err)
+		return nil, fmt.Errorf("pace: offer: %w", err)
 	}
-	all, okTotal := reply[0].(int64)
-	tasks, okTasks := reply[1].([]any)
-	if !okTotal || !okTasks {
-		return 0, nil, fmt.Errorf("fair: offer: unexpected reply %v", reply)
-	}
-	for _, task := range tasks {
-		id, _ := task.(string)
-		ready = append(ready, id)
-	}
-	return int(all), ready, nil
+	return ready, nil
 }
