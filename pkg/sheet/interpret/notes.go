@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"ushuru/pkg/condition"
 	"ushuru/pkg/sheet"
@@ -87,8 +88,8 @@ func (in *interpreter) note(raw *transcribe.Note, jp string) sheet.Note {
 		note.Terms = append(note.Terms, p.Text)
 	}
 	note.Translation = sheet.Translation{
-		EN: rendering(raw.EN, jp, sheet.English, note.Terms),
-		SW: rendering(raw.SW, jp, sheet.Swahili, note.Terms),
+		EN: rendering(raw.EN, jp, list, sheet.English, note.Terms),
+		SW: rendering(raw.SW, jp, list, sheet.Swahili, note.Terms),
 	}
 	return note
 }
@@ -132,10 +133,60 @@ func rankNote(n *sheet.Note) {
 	}
 }
 
+// denials are words that turn what a translation says around.
+var denials = []string{
+	"no", "not", "never", "none", "without", "free", "hakuna", "bila", "si", "haina", "halina", "hana", "hapana", "nothing",
+}
+
+// isCovered reports whether our glossary vouches for a translation: it knows most of the
+// note, the translation has a word of each phrase that it knows and hardly another, and
+// it denies only what the note denies.
+func isCovered(text, jp string, list []sheet.Piece, lang string) bool {
+	words := contentWords(text)
+	var known []string
+	covered, open := 0, 0
+	for _, piece := range list {
+		letters := len(strings.FieldsFunc(piece.JP, func(r rune) bool { return !unicode.IsLetter(r) }))
+		if letters == 0 {
+			continue
+		}
+		if piece.Phrase == nil {
+			open += utf8.RuneCountInString(piece.JP)
+			continue
+		}
+		covered += utf8.RuneCountInString(piece.JP)
+		own := contentWords(piece.Text.In(lang))
+		if len(own) > 0 && !slices.ContainsFunc(own, func(w string) bool { return slices.Contains(words, w) }) {
+			return false
+		}
+		known = append(known, own...)
+	}
+	strange := 0
+	for _, w := range words {
+		if !slices.Contains(known, w) {
+			strange++
+		}
+	}
+	denies := slices.ContainsFunc(strings.Fields(strings.ToLower(text)), func(w string) bool { return slices.Contains(denials, w) })
+	return covered > open && strange <= open/2 && (!denies || len(condition.Read(jp).Denied) > 0)
+}
+
+// contentWords returns the beginnings of the words that carry a text, which are equal
+// in the forms of a word.
+func contentWords(text string) (words []string) {
+	const stem, shortest = 5, 4
+	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if len(w) >= shortest {
+			words = append(words, w[:min(stem, len(w))])
+		}
+	}
+	return words
+}
+
 // rendering returns the model's translation when it is believable, else the terms
 // of the glossary.
-func rendering(text, jp, lang string, terms []sheet.Text) sheet.Rendering {
-	if text = quotable(text, transcribe.MaxNoteMeaning); believable(text, jp, lang) {
+func rendering(text, jp string, list []sheet.Piece, lang string, terms []sheet.Text) sheet.Rendering {
+	if text = quotable(text, transcribe.MaxNoteMeaning); believable(text, jp, lang) && isCovered(text, jp, list, lang) {
 		return sheet.Rendering{Text: text, Source: sheet.FromMachine}
 	}
 	if len(terms) == 0 {
