@@ -1,11 +1,14 @@
 package ai
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sashabaranov/go-openai"
 )
 
 // TestErrorsOfOtherServers has the shapes of Ollama, vLLM, FastAPI and
@@ -78,5 +81,47 @@ func TestAServerThatDoesNotCountIsCountedFor(t *testing.T) {
 	reply, failure := e.call(t.Context(), &request{name: "q", system: strings.Repeat("s", 300), schema: allSchema, maxTokens: 5})
 	if failure != nil || reply.prompt != 100 || reply.completion != 2 {
 		t.Errorf("got %+v, %v", reply, failure)
+	}
+}
+
+// A server that refuses a JSON schema, and then temperature or seed, is asked without
+// them: with json_object and the schema in the text. It is not asked for them again.
+func TestAServerIsAskedWithoutWhatItRefuses(t *testing.T) {
+	t.Parallel()
+	var got []openai.ChatCompletionRequest
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var chat openai.ChatCompletionRequest
+		if err := json.NewDecoder(r.Body).Decode(&chat); err != nil {
+			t.Error(err)
+		}
+		got = append(got, chat)
+		switch {
+		case chat.ResponseFormat.Type == openai.ChatCompletionResponseFormatTypeJSONSchema:
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = w.Write([]byte(`{"error":{"message":"response_format json_schema is not supported"}}`))
+		case chat.Seed != nil:
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = w.Write([]byte(`{"error":{"message":"unknown field seed"}}`))
+		default:
+			_, _ = w.Write([]byte(`{"choices":[{"finish_reason":"stop","message":{"content":"{\"a\":1}"}}],"usage":{"prompt_tokens":5}}`))
+		}
+	}))
+	t.Cleanup(server.Close)
+	e := newEndpoint(Endpoint{BaseURL: server.URL, Model: "x"}, "host", time.Second, time.Now)
+	for range 2 {
+		answer, failure := e.call(t.Context(), &request{name: "q", system: "Answer.", schema: allSchema, maxTokens: 5})
+		if failure != nil || answer.content != `{"a":1}` {
+			t.Fatalf("got %+v, %v", answer, failure)
+		}
+	}
+	if len(got) != 4 {
+		t.Fatalf("got %d requests, want 3 for the first question and 1 for the second", len(got))
+	}
+	if first := got[0]; first.Seed == nil || first.Temperature > 0.001 {
+		t.Errorf("the first request has seed %v and temperature %v, want a seed and 0", first.Seed, first.Temperature)
+	}
+	last := got[3]
+	if last.ResponseFormat.Type != openai.ChatCompletionResponseFormatTypeJSONObject || !strings.Contains(last.Messages[0].Content, `"properties"`) {
+		t.Errorf("got %+v, want json_object and the schema in the text", last)
 	}
 }
