@@ -49,7 +49,7 @@ func everything(t *testing.T) app.Options {
 }
 
 // shown are label values that the table names; of the others there are too many, or they
-// are the operator's.
+// are the operator's. Equal values of a label are named where they are first.
 const shown = 8
 
 // The table of docs/metrics.md is that of a process that has just been started: every family
@@ -64,6 +64,7 @@ func TestMetricsAreInTheDocument(t *testing.T) {
 	var table strings.Builder
 	table.WriteString("| name | type | labels | what |\n|---|---|---|---|\n")
 	series := 0
+	named := map[string]bool{}
 	for _, family := range families {
 		if !strings.HasPrefix(family.GetName(), "ushuru_") {
 			continue
@@ -85,10 +86,11 @@ func TestMetricsAreInTheDocument(t *testing.T) {
 		for _, name := range names {
 			known := values[name]
 			slices.Sort(known)
-			text := "`" + name + "`"
-			if len(known) <= shown && !slices.Contains([]string{"commit", "version", "go_version", "endpoint", "model", "rules"}, name) {
-				text += " (" + strings.Join(known, ", ") + ")"
+			text, all := "`"+name+"`", " ("+strings.Join(known, ", ")+")"
+			if len(known) <= shown && !named[name+all] && !slices.Contains([]string{"commit", "version", "go_version", "endpoint", "model", "rules"}, name) {
+				text += all
 			}
+			named[name+all] = true
 			labels = append(labels, text)
 		}
 		fmt.Fprintf(&table, "| `%s` | %s | %s | %s |\n", family.GetName(), strings.ToLower(family.GetType().String()),
