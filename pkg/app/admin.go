@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"net/netip"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/redisx"
+	"ushuru/tasks"
 )
 
 const (
@@ -68,6 +70,9 @@ func (a *App) adminHandler() http.Handler {
 			return
 		}
 		_, _ = io.WriteString(w, "ready\n")
+		for _, queue := range a.pausedQueues(r.Context()) {
+			_, _ = fmt.Fprintf(w, "the queue %s is paused: ushuru queues resume %[1]s\n", queue)
+		}
 	})
 	for path, handler := range map[string]http.HandlerFunc{
 		"": pprof.Index, "cmdline": pprof.Cmdline, "profile": pprof.Profile, "symbol": pprof.Symbol, "trace": pprof.Trace,
@@ -104,6 +109,23 @@ func (a *App) checkReady(ctx context.Context) error {
 		return errors.New("no write to Redis succeeds")
 	}
 	return nil
+}
+
+// pausedQueues returns the queues that an operator has paused, of those whose tasks this process
+// takes. Its work stands still then, and other processes would do no better.
+func (a *App) pausedQueues(ctx context.Context) (paused []string) {
+	if a.options.Worker == nil {
+		return nil
+	}
+	for _, role := range a.options.Worker.Roles {
+		for queue := range tasks.QueuesOf(role) {
+			if n, err := a.options.Redis.Client().Exists(ctx, asynqKeys+"{"+queue+"}:paused").Result(); err == nil && n > 0 {
+				paused = append(paused, queue)
+			}
+		}
+	}
+	slices.Sort(paused)
+	return paused
 }
 
 // isMissing reports whether Redis has no such key.

@@ -3,6 +3,7 @@ package app_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -19,6 +20,7 @@ import (
 	"ushuru/pkg/ai"
 	"ushuru/pkg/app"
 	"ushuru/pkg/golden"
+	"ushuru/pkg/operate"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/tasks"
@@ -182,6 +184,19 @@ func TestAdminAddress(t *testing.T) {
 		if code, body := get(t, "http://"+o.Admin.Addr+path); code != http.StatusOK || !strings.HasPrefix(body, want) {
 			t.Errorf("%s: %d %.100s", path, code, body)
 		}
+	}
+	operator := operate.New(operate.Options{Redis: o.Redis.Client()})
+	must(t, operator.PauseQueue(t.Context(), tasks.QueueAny))
+	if _, body := get(t, "http://"+o.Admin.Addr+"/readyz"); body != "ready\nthe queue any is paused: ushuru queues resume any\n" {
+		t.Errorf("with a paused queue /readyz says %q, want its name and the command", body)
+	}
+	must(t, operator.ResumeQueue(t.Context(), tasks.QueueAny))
+	must(t, operator.ResumeQueue(t.Context(), tasks.QueueAny)) // twice does no harm
+	if _, body := get(t, "http://"+o.Admin.Addr+"/readyz"); body != "ready\n" {
+		t.Errorf("with no paused queue /readyz says %q, want ready", body)
+	}
+	if err := operator.PauseQueue(t.Context(), "none"); !errors.Is(err, operate.ErrNoQueue) {
+		t.Errorf("got %v for a queue that does not exist, want %v", err, operate.ErrNoQueue)
 	}
 }
 

@@ -51,6 +51,7 @@ type commands struct {
 	Authority authorityCommand `cmd:"" help:"Check the calls of TRA's calculator; sync the copy of its makes and labels by hand."`
 	Cache     service.Cache    `cmd:"" help:"Delete what is cached (operator)."`
 	Sites     service.Sites    `cmd:"" help:"Pause and resume the fetching of a site (operator)."`
+	Queues    service.Queues   `cmd:"" help:"Pause and resume the queues of tasks (operator)."`
 	AI        service.AI       `cmd:"" name:"ai" help:"Print and set the AI's budget of this day (operator)."`
 	Breaker   service.Breaker  `cmd:"" help:"Close the breakers of the workers that call TRA (operator)."`
 	Actions   service.Actions  `cmd:"" help:"List what operators did."`

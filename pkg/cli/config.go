@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -131,12 +132,18 @@ func (c httpConfig) options(ctx context.Context) (*app.APIOptions, error) {
 	}, err
 }
 
-const minPasswordLength = 12
+const (
+	minPasswordLength = 12
+	minKeyBytes       = 1 << 20
+)
 
 // Validate is called by kong.
 func (c httpConfig) Validate() error {
 	if n := len(c.OperatorPassword); n > 0 && n < minPasswordLength {
 		return fmt.Errorf("OPERATOR_PASSWORD has %d characters; it must have at least %d", n, minPasswordLength)
+	}
+	if c.KeyBytes > 0 && c.KeyBytes < minKeyBytes {
+		return fmt.Errorf("KEY_BYTES is %d bytes, which no work fits in; it must be 0 or at least 1MB, for example 192MB", c.KeyBytes)
 	}
 	if err := web.CheckBaseURL(c.PageURL); err != nil {
 		return fmt.Errorf("PAGE_URL: %w", err)
@@ -301,8 +308,12 @@ func (a *address) UnmarshalText(text []byte) error {
 	if _, err := strconv.ParseUint(value, 10, 16); err == nil {
 		value = ":" + value
 	}
-	if !strings.Contains(value, ":") {
-		return fmt.Errorf("%q is not an address; examples: host:8080, :8080, 8080", value)
+	_, port, err := net.SplitHostPort(value)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err != nil {
+		return fmt.Errorf("%q is not an address with a port of 0 to 65535; examples: host:8080, :8080, 8080", value)
 	}
 	*a = address(value)
 	return nil

@@ -78,14 +78,13 @@ func (c *configCheck) check(r *run, root *commands, parsed *kong.Context) error 
 	shared, p := c.parts(root)
 	_, err := r.prepare(shared, p)
 	if p.worker != nil {
-		_, workerErr := p.worker.options(p.authority)
 		client, clientErr := tra.NewClient(p.authority.options())
 		if clientErr == nil {
 			client.Close()
 		}
-		err = errors.Join(err, workerErr, clientErr)
+		err = errors.Join(err, clientErr)
 	}
-	if err != nil || c.Offline || shared.RedisURL == "" && !r.common.production() {
+	if err != nil || c.Offline || shared.RedisURL == "" {
 		return err
 	}
 	_, err = r.connectServing(shared, p)

@@ -23,6 +23,8 @@ type run struct {
 	unknown []string // sentences about variables that look like settings and are none
 }
 
+var errNoRedis = errors.New("set REDIS_URL to the address of a Redis server, for example redis://localhost:6379")
+
 // redis connects; embedded permits the Redis inside the process.
 func (r *run) redis(config redisConfig, embedded bool) (*redisx.Conn, error) {
 	return r.connect(config, embedded, false)
@@ -48,7 +50,7 @@ func (r *run) connect(config redisConfig, embedded, loading bool) (*redisx.Conn,
 		AllowLoading: loading, RefuseExposed: r.common.production() && !config.AllowPlainRedis,
 	})
 	if errors.Is(err, redisx.ErrEmbeddedRefused) {
-		return nil, errors.New("set REDIS_URL to the address of a Redis server, for example redis://localhost:6379")
+		return nil, errNoRedis
 	}
 	if errors.Is(err, redisx.ErrExposed) {
 		return nil, fmt.Errorf("%w in production: put one into REDIS_URL (redis://user:password@host:6379) or use rediss://;"+

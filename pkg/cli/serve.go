@@ -91,18 +91,8 @@ type parts struct {
 	authority authorityConfig
 }
 
-// options sets what the parts need.
-func (p parts) options(ctx context.Context, o *app.Options) (err error) {
-	if p.worker != nil {
-		if o.Worker, err = p.worker.options(p.authority); err != nil {
-			return err
-		}
-	}
-	if p.http != nil {
-		o.API, err = p.http.options(ctx)
-	}
-	return err
-}
+// embedsRedis reports whether the process may use the Redis inside it.
+func (p parts) embedsRedis() bool { return p.http != nil && p.worker != nil }
 
 var errSecretsKeyMissing = errors.New("set SECRETS_KEY, which seals the secrets of webhooks in Redis;" +
 	" \"openssl rand -base64 32\" makes one. Keep it apart from the backups of Redis")
@@ -141,16 +131,31 @@ func (r *run) prepare(shared sharedConfig, p parts) (app.Options, error) {
 		return app.Options{}, fmt.Errorf("SHEET_HOSTS: %w", err)
 	}
 	ring, err := r.secrets(shared.secretsConfig, p)
+	if err != nil {
+		return app.Options{}, err
+	}
+	if shared.RedisURL == "" && (!p.embedsRedis() || r.common.production()) {
+		return app.Options{}, errNoRedis
+	}
+	traces, err := shared.traceConfig.options()
+	if err != nil {
+		return app.Options{}, err
+	}
+	var worker *app.WorkerOptions
+	if p.worker != nil {
+		worker, err = p.worker.options(p.authority)
+	}
 	return app.Options{
 		Log: r.log, Secrets: ring, Costs: costs, Sheets: hosts,
 		AllowLoopback: shared.AllowLoopback, KeyAITokens: shared.KeyAITokens, Admin: shared.adminConfig.options(p.http != nil),
+		Traces: traces, Worker: worker,
 	}, err
 }
 
 // connectServing connects a process that serves. In production it refuses a Redis that
 // loses jobs: when its memory is full, or when it is started again.
 func (r *run) connectServing(shared sharedConfig, p parts) (*redisx.Conn, error) {
-	conn, err := r.connect(shared.redisConfig, p.http != nil && p.worker != nil, true)
+	conn, err := r.connect(shared.redisConfig, p.embedsRedis(), true)
 	if err != nil {
 		return nil, err
 	}
@@ -196,11 +201,10 @@ func (r *run) serve(shared sharedConfig, p parts) error {
 	}
 	options.Version = shortVersion()
 	_, options.Commit, _ = Build()
-	if options.Traces, err = shared.traceConfig.options(); err != nil {
-		return err
-	}
-	if err := p.options(r.ctx, &options); err != nil {
-		return err
+	if p.http != nil {
+		if options.API, err = p.http.options(r.ctx); err != nil {
+			return err
+		}
 	}
 	service, err := app.New(options)
 	if err != nil {

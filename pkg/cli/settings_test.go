@@ -62,7 +62,8 @@ func TestBadSettingsAreRefused(t *testing.T) {
 	for name, value := range map[string]string{
 		"AUTHORITY_URL": "ftp://tra", "AUTHORITY_CA_FILE": "no such file", "COST_TABLES": "no such file", "SECRETS_KEY": "short",
 		"SHEET_HOSTS": "http://x/", "ROLES": "none", "DENY_NETS": "10.0.0.0/99", "USER_AGENT": "a\nb", "OPERATOR_PASSWORD": "short",
-		"AI_PRICE": "free", "LISTEN_ADDR": "here", "TRUSTED_PROXIES": "all", "PAGE_URL": "x",
+		"AI_PRICE": "free", "LISTEN_ADDR": "here", "TRUSTED_PROXIES": "all", "PAGE_URL": "x", "PORT": "99999",
+		"ADMIN_ADDR": "127.0.0.1:70000", "KEY_BYTES": "192", "OTEL_EXPORTER_OTLP_ENDPOINT": "collector",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(name, value)
@@ -76,6 +77,12 @@ func TestBadSettingsAreRefused(t *testing.T) {
 	}
 	if status, _, errs := runWith(t, "config", "check", "serve", "--offline"); status != 0 {
 		t.Errorf("the defaults are refused: %s", errs)
+	}
+	for _, process := range []string{"api", "worker"} { // which have no Redis of their own
+		status, _, errs := runWith(t, "config", "check", process, "--offline")
+		if status != console.ExitUsage || !strings.Contains(errs, "set REDIS_URL") {
+			t.Errorf("%s without REDIS_URL: status %d, %q, want %d and what to set", process, status, errs, console.ExitUsage)
+		}
 	}
 }
 

@@ -115,6 +115,38 @@ func (c *sitesResume) Run(s *Session) error {
 	})
 }
 
+// Queues is about the queues of tasks, which ushuru status lists.
+type Queues struct {
+	Pause  queuesPause  `cmd:"" help:"Have no worker take tasks of a queue until it is resumed."`
+	Resume queuesResume `cmd:"" help:"Have workers take the tasks of a queue again."`
+}
+
+type queuesPause struct {
+	Redis
+
+	Queue string `arg:"" help:"Name of the queue."`
+}
+
+// Run is called by kong.
+func (c *queuesPause) Run(s *Session) error {
+	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) error {
+		return s.done(o.PauseQueue(ctx, c.Queue), "paused %s\n", c.Queue)
+	})
+}
+
+type queuesResume struct {
+	Redis
+
+	Queue string `arg:"" help:"Name of the queue."`
+}
+
+// Run is called by kong.
+func (c *queuesResume) Run(s *Session) error {
+	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) error {
+		return s.done(o.ResumeQueue(ctx, c.Queue), "resumed %s\n", c.Queue)
+	})
+}
+
 // AI is about the AI.
 type AI struct {
 	Budget aiBudget `cmd:"" help:"Print the tokens of this day, or set their limit for this day."`

@@ -127,6 +127,8 @@ func processCauses() []cause {
 			noticed: "jobs of one kind stand still",
 			over:    "a worker of the role sends its heartbeat",
 		},
+		// Who is not there when work stands still is woken by the alerts of waits.
+		{code: NeedPaused, severity: Page, command: "ushuru queues resume %s", find: (*Status).pausedQueues},
 		{
 			// One error among a few requests of a quiet night wakes no one.
 			code: NeedErrors, alert: "UshuruErrorBudget", severity: Page, command: "ushuru jobs list --operator --state failed",

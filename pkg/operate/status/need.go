@@ -31,6 +31,7 @@ const (
 	NeedWrites    = "redis_refuses"     // Redis refuses writes
 	NeedLoss      = "redis_lost"        // Redis has lost what it had acknowledged
 	NeedAPI       = "no_api"            // there are workers, and no API
+	NeedPaused    = "queue_paused"      // an operator has paused a queue
 	NeedErrors    = "api_errors"        // the API answers too often with errors of ours
 )
 
@@ -124,6 +125,16 @@ func (s *Status) missingWorkers() (needs []Need) {
 		lately := s.At.Sub(timeOf(role.LastBeat)) < roleKept
 		if len(role.Workers) == 0 && (role.Waiting > 0 || lately) {
 			needs = append(needs, Need{About: role.Role, Since: role.LastBeat, Text: text})
+		}
+	}
+	return needs
+}
+
+func (s *Status) pausedQueues() (needs []Need) {
+	for _, queue := range s.Queues {
+		if queue.Paused {
+			text := fmt.Sprintf("An operator has paused the queue %s: %d tasks wait in it.", queue.Name, queue.Waiting+queue.Delayed)
+			needs = append(needs, Need{About: queue.Name, Text: text})
 		}
 	}
 	return needs

@@ -19,6 +19,7 @@ import (
 	"ushuru/pkg/keys"
 	"ushuru/pkg/message"
 	"ushuru/pkg/metrics"
+	"ushuru/pkg/operate"
 	"ushuru/pkg/operate/status"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
@@ -232,6 +233,13 @@ func TestNeeds(t *testing.T) {
 			name: "batches wait", need: status.NeedBatches, about: tasks.QueueAny + tasks.BulkSuffix,
 			below:   func(r *rig) { r.waits(tasks.QueueAny+tasks.BulkSuffix, 55*time.Minute) },
 			provoke: func(r *rig) { r.waits(tasks.QueueAny+tasks.BulkSuffix, 65*time.Minute) },
+		},
+		{
+			name: "a queue is paused", need: status.NeedPaused, about: tasks.QueueAny,
+			below: func(r *rig) { r.waits(tasks.QueueAny, time.Second) },
+			provoke: func(r *rig) {
+				r.must(operate.New(operate.Options{Redis: r.client}).PauseQueue(r.t.Context(), tasks.QueueAny))
+			},
 		},
 		{
 			name: "Redis refuses writes", need: status.NeedWrites,
