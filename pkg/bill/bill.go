@@ -1,6 +1,7 @@
 package bill
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -105,6 +106,12 @@ type owed struct {
 	source            Source
 }
 
+// shillings matches the currency between a name and its amount.
+var shillings = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:tzs|tshs?|shs?|/=)$`)
+
+// trimmed returns a name without what parts it from its amount.
+func trimmed(name string) string { return strings.TrimRight(strings.TrimSpace(name), " \t:=-.|/") }
+
 // FromText returns the lines of a bill as pasted, and the total that it states; each line
 // with an amount is a line of the bill.
 func FromText(text string) (lines []Line) {
@@ -114,11 +121,9 @@ func FromText(text string) (lines []Line) {
 			continue
 		}
 		_, before, _, ok := amountIn(row)
-		name := strings.TrimRight(dollar.ReplaceAllString(before, ""), " \t:=-.|/")
-		name = strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(name, "TZS"), "TSh"))
+		name := trimmed(shillings.ReplaceAllString(trimmed(dollar.ReplaceAllString(before, "")), ""))
 		switch {
 		case ok && name != "":
-			name = strings.TrimSpace(strings.TrimRight(name, " :=-"))
 			lines = append(lines, Line{Name: name, Amount: strings.TrimPrefix(row, before)})
 			if dollar.MatchString(row) {
 				lines[len(lines)-1].Currency = "USD"

@@ -92,7 +92,7 @@ func TestNamesAsBillsWriteThem(t *testing.T) {
 	for name, want := range map[string]string{
 		"1. Import Duty": "import_duty", "2) Wharfge": "wharfage", "WHARFAGE CHARGES": "wharfage", "D/O": "delivery_order", "DO fee": "delivery_order",
 		"Delivery 0rder": "delivery_order", "Ushuru wa forodha": "import_duty", "Excise duty (age)": "excise_due_to_age", "Excise duty": "excise_duty",
-		"R.D.L": "", "RDL": "railway_levy", "CPF": "processing_fee", "Agency fee": "clearing_agent", "ada ya wakala": "clearing_agent",
+		"R.D.L": "railway_levy", "RDL": "railway_levy", "CPF": "processing_fee", "Agency fee": "clearing_agent", "ada ya wakala": "clearing_agent",
 		"Namba za gari": "plate", "Nunber plates": "plate", "THC": "handling", "Tozo ya reli": "railway_levy", "Bima ya lazima": "third_party_insurance",
 		"Coffee for the office": "", "TBS inspection": "tbs_destination", "Facilitation": "",
 		"Bima":            "comprehensive_insurance insurance third_party_insurance",

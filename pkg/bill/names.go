@@ -31,13 +31,13 @@ type charge struct {
 // charges are all known ones, with their names in English and Swahili.
 var charges = []charge{
 	{"import_duty", "tra", payControlNumber, boundAuthority, []string{
-		"import duty", "customs duty", "ushuru wa forodha", "import duties", "ushuru wa kuingiza",
+		"import duty", "customs duty", "ushuru wa forodha", "import duties", "ushuru wa kuingiza", "imp duty", "ushuru forodha",
 	}},
 	{"excise_duty", "tra", payControlNumber, boundAuthority, []string{
 		"excise duty", "excise", "ushuru wa bidhaa",
 	}},
 	{"excise_due_to_age", "tra", payControlNumber, boundAuthority, []string{
-		"excise duty due to age", "excise due to age", "age excise", "excise duty age", "uchakavu",
+		"excise due to age", "excise duty age", "age excise", "excise duty old", "uchakavu", "ushuru uchakavu",
 		"ushuru wa uchakavu", "dumping fee", "ushuru wa bidhaa kwa umri",
 	}},
 	{"vat", "tra", payControlNumber, boundAuthority, []string{
@@ -47,7 +47,7 @@ var charges = []charge{
 		"cpf", "customs processing fee", "processing fee", "ada ya kuchakata", "ada ya uchakataji",
 	}},
 	{"railway_levy", "tra", payControlNumber, boundAuthority, []string{
-		"rdl", "railway development levy", "railway levy", "rail levy", "tozo ya reli",
+		"rdl", "railway development levy", "railway levy", "rail levy", "railway", "reli",
 	}},
 	{"hiv_levy", "tra", payControlNumber, boundAuthority, []string{
 		"hiv", "hiv response levy", "hiv levy", "aids levy", "tozo ya ukimwi", "ukimwi",
@@ -57,42 +57,43 @@ var charges = []charge{
 	}},
 	{"import_taxes", "tra", payControlNumber, boundAuthority, []string{
 		"import taxes", "tra taxes", "taxes tra", "tra", "taxes", "tax", "kodi", "kodi ya tra", "kodi za tra",
-		"kodi na ushuru",
+		"kodi na ushuru", "ushuru tra", "kodi za forodha",
 	}},
 	{"taxes_total", "tra", payControlNumber, boundAuthority, []string{
-		"total taxes", "all taxes", "taxes and registration", "kodi zote", "kodi yote",
+		"total taxes", "total tax", "all taxes", "taxes and registration", "kodi zote", "kodi yote",
 	}},
-	{"wharfage", "tpa", payControlNumber, boundTariff, []string{"wharfage", "wharfage fee"}},
+	{"wharfage", "tpa", payControlNumber, boundTariff, []string{"wharfage", "wharfage fee", "gati"}},
 	{"handling", "tpa", payControlNumber, boundTariff, []string{
 		"handling", "shore handling", "handling charges", "port handling", "thc", "terminal handling",
-		"terminal handling charge", "kushusha gari",
+		"terminal handling charge", "kushusha gari", "shorehandling", "stevedoring", "stevedore", "kupakua",
 	}},
 	{"corridor_levy", "tpa", payControlNumber, boundEstimate, []string{
 		"corridor levy", "tozo ya ushoroba", "corridor",
 	}},
 	{"port_infrastructure", "tpa", payControlNumber, boundTariff, []string{
 		"pid", "port infrastructure", "port infrastructure development", "infrastructure levy",
-		"infrastructure charge", "tozo ya miundombinu", "miundombinu",
+		"infrastructure charge", "infrastructure development", "tozo ya miundombinu", "miundombinu",
 	}},
 	{"green_port", "tpa", payControlNumber, boundTariff, []string{
 		"green port", "environment fee", "environmental fee", "tozo ya mazingira",
 	}},
 	{"port_storage", "tpa", payControlNumber, boundTariff, []string{
-		"storage", "port storage", "storage charges", "demurrage", "tozo ya kuhifadhi", "gharama za kuhifadhi",
+		"storage", "port storage", "storage charges", "demurrage", "kuhifadhi", "maegesho bandarini",
 	}},
 	{"port_charges", "tpa", payControlNumber, boundTariff, []string{
-		"port charges", "tpa charges", "tpa", "port fees", "port dues", "gharama za bandari", "ada za bandari",
+		"port charges", "tpa charges", "tpa", "port fees", "port dues", "port bill", "port invoice", "malipo ya bandari", "gharama za bandari", "ada za bandari",
 	}},
 	{"delivery_order", "shipping_line", payInvoice, boundEstimate, []string{
 		"delivery order", "d o", "do", "do fee", "d o fee", "shipping line", "line charges",
-		"hati ya kutolea mzigo",
+		"hati ya kutolea", "delivery order release",
 	}},
 	{"shipping_agency_fee", "shipping_line", payInvoice, boundTariff, []string{
 		"tasac", "tasac fee", "shipping fee", "ada ya tasac",
 	}},
 	{"clearing_agent", "agent", payInvoice, boundLaw, []string{
 		"agency fee", "agency", "agent fee", "clearing agent", "clearing fee", "clearing", "clearance fee",
-		"clearing and forwarding", "c and f fee", "service charge", "ada ya wakala", "wakala",
+		"clearing and forwarding", "c and f fee", "service charge", "service fee", "professional fee", "clearance charges", "clearance services",
+		"commission", "forwarding", "kutoa gari", "kugomboa", "ugomboaji", "ada ya wakala", "wakala",
 		"malipo ya wakala",
 	}},
 	{"tbs_destination", "tbs", payControlNumber, boundTariff, []string{
@@ -101,16 +102,16 @@ var charges = []charge{
 	}},
 	{"plate", "plate_maker", payReceipt, boundEstimate, []string{
 		"number plate", "number plates", "plate", "plates", "plate number", "namba za gari", "namba ya gari",
-		"kibao cha namba",
+		"kibao", "vibao", "namba za usajili",
 	}},
 	{"third_party_insurance", "insurer", payReceipt, boundEstimate, []string{
-		"third party", "third party insurance", "bima ya lazima", "bima ndogo",
+		"third party", "third party insurance", "tpo", "3rd party", "bima ya lazima", "bima ndogo",
 	}},
 	{"comprehensive_insurance", "insurer", payReceipt, boundEstimate, []string{
-		"comprehensive", "comprehensive insurance", "bima kubwa",
+		"comprehensive", "comprehensive insurance", "compre", "full insurance", "full cover", "bima kubwa",
 	}},
 	{"inland_delivery", "carrier", payReceipt, boundEstimate, []string{
-		"transport", "inland transport", "inland delivery", "delivery to", "driver", "usafiri", "usafiri hadi",
+		"transport", "transportation", "kusafirisha", "inland transport", "inland delivery", "delivery to", "driver", "usafiri", "usafiri hadi",
 		"dereva",
 	}},
 	{"insurance", "insurer", payInvoice, boundEstimate, []string{
@@ -139,6 +140,12 @@ var several = func() map[string][]string {
 	}
 }()
 
+// decisive are words that name a charge whatever stands beside them.
+var decisive = []struct{ word, code string }{
+	{"penalty", "penalty"}, {"penalties", "penalty"}, {"fine", "penalty"}, {"fines", "penalty"}, {"adhabu", "penalty"}, {"faini", "penalty"},
+	{"tbs", "tbs_destination"}, {"tpo", "third_party_insurance"}, {"compre", "comprehensive_insurance"},
+}
+
 // totals are the names of the sum of a bill.
 var totals = []string{"total", "grand total", "total amount", "amount due", "jumla", "jumla kuu", "jumla ya malipo"}
 
@@ -151,7 +158,8 @@ func chargeOf(code string) charge {
 // letters are what scans confuse with digits.
 var letters = strings.NewReplacer("0", "o", "1", "l", "5", "s")
 
-// words returns the words of a name, without the numbering before it.
+// words returns the words of a name, without the numbering before it. Three letters
+// or more that points part are one word: C.P.F.
 func words(name string) []string {
 	list := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	for len(list) > 1 && strings.IndexFunc(list[0], unicode.IsLetter) < 0 {
@@ -160,6 +168,15 @@ func words(name string) []string {
 	for i, word := range list {
 		if strings.IndexFunc(word, unicode.IsLetter) >= 0 {
 			list[i] = letters.Replace(word)
+		}
+	}
+	for i := range list {
+		end := i
+		for end < len(list) && len(list[end]) == 1 && strings.IndexFunc(list[end], unicode.IsLetter) == 0 {
+			end++
+		}
+		if end-i > 2 { //nolint:mnd // D/O stays two
+			return append(append(slices.Clone(list[:i]), strings.Join(list[i:end], "")), list[end:]...)
 		}
 	}
 	return list
@@ -172,6 +189,11 @@ func isTotal(name string) bool { return slices.Contains(totals, strings.Join(wor
 // is unknown, several are ambiguous.
 func candidates(name string) []string {
 	list, best := words(name), 0
+	for _, d := range decisive {
+		if slices.Contains(list, d.word) {
+			return []string{d.code}
+		}
+	}
 	var codes []string
 	look := func(known string, of ...string) {
 		length := len(strings.ReplaceAll(known, " ", ""))
@@ -187,31 +209,48 @@ func candidates(name string) []string {
 			}
 		}
 	}
+	var parts []string // that the name mentions by a whole word of its own
 	for _, c := range charges {
 		for _, known := range c.names {
 			look(known, c.code)
+			isPart := slices.Contains(portParts, c.code) || slices.Contains(taxParts, c.code)
+			if isPart && len(known) >= minPart && !slices.Contains(parts, c.code) && contains(list, strings.Fields(known)) {
+				parts = append(parts, c.code)
+			}
 		}
 	}
 	for known, of := range several {
 		look(known, of...)
 	}
+	isOther := func(code string) bool { return code != "port_charges" && code != "import_taxes" && !slices.Contains(parts, code) }
+	isSeveral := func(word string) bool { return slices.Contains(ofTaxes, word) }
+	if len(parts) == 1 && !slices.ContainsFunc(codes, isOther) && !slices.ContainsFunc(list, isSeveral) {
+		return parts // Wharfage, TPA charges
+	}
 	slices.Sort(codes)
 	return codes
 }
 
-// contains reports whether words stand in a name one after the other. A spelling is forgiven
-// by one letter in six.
+// minPart is the length of the shortest name by which a part stands out beside its sum.
+const minPart = 3
+
+// ofTaxes are words of a sum of taxes, even when it names one of them.
+var ofTaxes = []string{"taxes", "duty", "duties", "ushuru"}
+
+// contains reports whether words stand in a name, in any order. A spelling is forgiven by
+// one letter in six.
 func contains(list, known []string) bool {
 	const forgiven = 6
-	for at := 0; at+len(known) <= len(list); at++ {
-		wrong, length := 0, 0
-		for i, word := range known {
-			wrong += naming.Distance(list[at+i], letters.Replace(word))
-			length += len(word)
-		}
-		if wrong <= (length+1)/forgiven {
-			return true
-		}
+	if len(known) > len(list) {
+		return false
 	}
-	return false
+	wrong, length := 0, 0
+	for _, word := range known {
+		nearest := len(word)
+		for _, has := range list {
+			nearest = min(nearest, naming.Distance(has, letters.Replace(word)))
+		}
+		wrong, length = wrong+nearest, length+len(word)
+	}
+	return wrong <= (length+1)/forgiven
 }
