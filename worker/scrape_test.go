@@ -17,6 +17,7 @@ import (
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
+	"ushuru/pkg/pace"
 
 	"ushuru/pkg/testenv"
 	"ushuru/tasks"
@@ -231,8 +232,8 @@ func TestValuesAreExplained(t *testing.T) {
 func TestAPageThatWaitsForRedisIsNotSlow(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.slow.places, d.slow.after = 1, time.Millisecond
-	isFree := func() bool { return d.slow.admits("key") }
+	d.slow.places, d.slow.after = pace.NewPlaces(1), time.Millisecond
+	isFree := func() bool { return d.slow.places.Admits("key") }
 	sends := make(chan struct{})
 	d.asked = func() { <-sends } // the site itself is slow
 	send := sync.OnceFunc(func() { close(sends) })

@@ -56,7 +56,7 @@ type Options struct {
 type Work struct {
 	options Options
 	pauses  pauses
-	waiters limits.Counter
+	waiters pace.Counts
 }
 
 // New returns the work of one API process.
@@ -65,7 +65,7 @@ func New(options Options) *Work {
 }
 
 // Waiting returns how many requests wait for a job.
-func (k *Work) Waiting() int { return k.waiters.Count() }
+func (k *Work) Waiting() int { return k.waiters.All() }
 
 // Wanted is the work that a request wants done. Equal requests have equal inputs, and so
 // one job.

@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"time"
 
-	"ushuru/api/limits"
 	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/api/respond"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/plainjson"
 )
 
@@ -50,7 +50,7 @@ type Source struct {
 
 // Streams are the open streams of one API process.
 type Streams struct {
-	open      limits.Counter
+	open      pace.Counts
 	keepAlive time.Duration
 	draining  context.Context //nolint:containedctx // the life of the server, not of a call
 }
@@ -61,7 +61,7 @@ func NewStreams(draining context.Context, keepAlive time.Duration) *Streams {
 }
 
 // Open returns how many streams are open.
-func (s *Streams) Open() int { return s.open.Count() }
+func (s *Streams) Open() int { return s.open.All() }
 
 // Send sends what the source loads as server-sent events: at once, unless the
 // caller has that event already (Last-Event-ID), and then whenever it has
@@ -79,7 +79,7 @@ func (s *Streams) Send(w http.ResponseWriter, r *request.Request, source Source)
 		w.WriteHeader(http.StatusNoContent) // the standard's status for: do not reconnect
 		return nil
 	}
-	release, ok := s.open.Acquire(r.Key.ID, maxStreams)
+	release, ok := s.open.Take(pace.Bound{Owner: r.Key.ID, Most: maxStreams})
 	if !ok {
 		return errTooManyStreams
 	}

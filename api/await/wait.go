@@ -11,6 +11,7 @@ import (
 	"ushuru/api/respond"
 	"ushuru/api/terms"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/pace"
 )
 
 // maxWaiters is the maximum number of requests of a key that wait for a job at one
@@ -50,7 +51,7 @@ func (k *Work) result(w http.ResponseWriter, r *request.Request, found Outcome) 
 // It ends early, with the reason, when the job waits for something that it cannot have
 // now: waiting longer is useless to the caller, and the job continues.
 func (k *Work) WaitUnlessHindered(r *request.Request, id string, timeout time.Duration) (*jobs.Job, error) {
-	release, ok := k.waiters.Acquire(r.Key.ID, maxWaiters)
+	release, ok := k.waiters.Take(pace.Bound{Owner: r.Key.ID, Most: maxWaiters})
 	if !ok {
 		return nil, errNotFinished
 	}

@@ -314,22 +314,6 @@ func TestABodyThatComesTooSlowly(t *testing.T) {
 	r.Place.Leave()
 }
 
-func TestCounterCountsByKey(t *testing.T) {
-	t.Parallel()
-	var c Counter
-	one, ok1 := c.Acquire("a", 2)
-	_, ok2 := c.Acquire("a", 2)
-	_, ok3 := c.Acquire("a", 2)
-	_, ok4 := c.Acquire("b", 2)
-	if !ok1 || !ok2 || ok3 || !ok4 || c.Count() != 3 {
-		t.Errorf("got %v %v %v %v, %d open", ok1, ok2, ok3, ok4, c.Count())
-	}
-	one()
-	if _, ok := c.Acquire("a", 2); !ok {
-		t.Error("what was released counts")
-	}
-}
-
 func TestTurnsAreThoseOfTheOwner(t *testing.T) {
 	t.Parallel()
 	turn := request.NewTurn(pace.NewPlaces(1), "a")

@@ -9,6 +9,7 @@ import (
 	"ushuru/api/web/frame"
 	"ushuru/api/web/visitor"
 	"ushuru/pkg/message"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/plainjson"
 	"ushuru/tasks"
 )
@@ -143,11 +144,12 @@ func (p *Pages) openStream(r *http.Request) (release func(), err error) {
 		return nil, err
 	}
 	network := "network " + visitor.NetworkOf(p.options.Address(r))
-	places := []visitor.Place{{Whose: "", Most: maxStreams}, {Whose: network, Most: maxNetworkStreams}}
+	bounds := []pace.Bound{{Owner: "", Most: maxStreams}, {Owner: network, Most: maxNetworkStreams}}
 	if id, _, known := visitor.Of(r, secret); known {
-		places = append(places, visitor.Place{Whose: "visitor " + id, Most: maxVisitorStreams})
+		bounds = append(bounds, pace.Bound{Owner: "visitor " + id, Most: maxVisitorStreams})
 	}
-	return p.streams.Take(places...), nil
+	release, _ = p.streams.Take(bounds...)
+	return release, nil
 }
 
 // follow sends the steps of a job whenever they have changed, until it ends.

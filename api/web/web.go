@@ -61,7 +61,7 @@ type Pages struct {
 	extension *extension.Pages
 	visitors  *visitor.Visitors
 	uploads   *pace.Places // of pages that arrive
-	streams   visitor.Places
+	streams   pace.Counts
 }
 
 // New reads the embedded templates and assets.

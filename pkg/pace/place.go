@@ -52,6 +52,25 @@ func (p *Places) Take(ctx context.Context, owner string) (release func(), err er
 	return nil, ctx.Err()
 }
 
+// Try takes a place for an owner if one is to be had now.
+func (p *Places) Try(owner string) (release func(), ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !Admits(owner, p.has[owner], p.free) {
+		return nil, false
+	}
+	p.free--
+	p.has[owner]++
+	return sync.OnceFunc(func() { p.release(owner) }), true
+}
+
+// Admits reports whether an owner may have one more place now.
+func (p *Places) Admits(owner string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return Admits(owner, p.has[owner], p.free)
+}
+
 // Waiting returns how many wait for a place of an owner.
 func (p *Places) Waiting(owner string) int {
 	p.mu.Lock()
@@ -117,4 +136,55 @@ func (p *Places) precedes(owner, other string) bool {
 		return p.has[owner] < p.has[other]
 	}
 	return p.served[owner] < p.served[other]
+}
+
+// Counts are what is open of each owner in one process, such as streams of events. The zero
+// value is ready for use.
+type Counts struct {
+	mu  sync.Mutex
+	all int
+	of  map[string]int
+}
+
+// Bound is how many one owner may have open.
+type Bound struct {
+	Owner string
+	Most  int
+}
+
+// Take counts one more of each owner until release. It is false when one of them has too
+// many.
+func (c *Counts) Take(wanted ...Bound) (release func(), ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, bound := range wanted {
+		if c.of[bound.Owner] >= bound.Most {
+			return nil, false
+		}
+	}
+	if c.of == nil {
+		c.of = map[string]int{}
+	}
+	c.add(wanted, 1)
+	return sync.OnceFunc(func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.add(wanted, -1)
+	}), true
+}
+
+func (c *Counts) add(wanted []Bound, n int) {
+	c.all += n
+	for _, bound := range wanted {
+		if c.of[bound.Owner] += n; c.of[bound.Owner] == 0 {
+			delete(c.of, bound.Owner)
+		}
+	}
+}
+
+// All returns how many are open.
+func (c *Counts) All() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.all
 }

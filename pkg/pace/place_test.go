@@ -88,3 +88,50 @@ func TestOwnersTakeTurns(t *testing.T) {
 		t.Errorf("served %s, want vavaaa", order)
 	}
 }
+
+func TestCountsAreBoundedByOwner(t *testing.T) {
+	t.Parallel()
+	var counts pace.Counts
+	a, b, all := pace.Bound{Owner: "a", Most: 2}, pace.Bound{Owner: "b", Most: 2}, pace.Bound{Owner: "", Most: 3}
+	take := func(want bool, wanted ...pace.Bound) func() {
+		t.Helper()
+		release, ok := counts.Take(wanted...)
+		if ok != want {
+			t.Errorf("%v: taken %t, want %t", wanted, ok, want)
+		}
+		return release
+	}
+	first := take(true, a, all)
+	take(true, a, all)
+	take(false, a, all)
+	take(true, b, all)
+	take(false, b, all) // all have three
+	if n := counts.All(); n != 3 {
+		t.Errorf("%d are open, want 3", n)
+	}
+	first()
+	first() // a second call does nothing
+	if n := counts.All(); n != 2 {
+		t.Errorf("%d are open, want 2", n)
+	}
+	take(true, a, all)
+}
+
+func TestAPlaceIsTriedWithoutWaiting(t *testing.T) {
+	t.Parallel()
+	places := pace.NewPlaces(3)
+	release, ok := places.Try("a")
+	if !ok {
+		t.Fatal("the first place is not to be had")
+	}
+	if _, ok := places.Try("a"); !ok || places.Admits("a") || !places.Admits("b") {
+		t.Errorf("the second of three: %t; a third of the same owner, or one of another: %t, %t", ok, places.Admits("a"), places.Admits("b"))
+	}
+	if _, ok := places.Try("a"); ok {
+		t.Error("one owner has all places")
+	}
+	release()
+	if !places.Admits("a") {
+		t.Error("a place that was given back is not to be had")
+	}
+}

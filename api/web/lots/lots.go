@@ -27,6 +27,7 @@ import (
 	"ushuru/api/web/frame"
 	"ushuru/api/web/visitor"
 	"ushuru/pkg/message"
+	"ushuru/pkg/pace"
 )
 
 //go:embed templates
@@ -69,7 +70,7 @@ type Options struct {
 type Lots struct {
 	options Options
 	frame   *frame.Frame
-	tables  visitor.Places // that arrive
+	tables  pace.Counts // that arrive
 }
 
 // New reads the embedded templates.

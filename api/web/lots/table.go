@@ -19,8 +19,8 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/api/web/frame"
-	"ushuru/api/web/visitor"
 	"ushuru/pkg/message"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/pack"
 	"ushuru/pkg/vehicle"
 )
@@ -101,8 +101,8 @@ func (l *Lots) uploadLots(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return l.withoutSession(w, r, err)
 	}
-	release := l.tables.Take(visitor.Place{Whose: "", Most: maxTables}, visitor.Place{Whose: s.id, Most: maxSessionTables})
-	if release == nil {
+	release, ok := l.tables.Take(pace.Bound{Owner: "", Most: maxTables}, pace.Bound{Owner: s.id, Most: maxSessionTables})
+	if !ok {
 		return l.renderLots(w, r, s, http.StatusServiceUnavailable, frame.TextOf(errBusy.Notice))
 	}
 	table, err := readTable(w, r)
