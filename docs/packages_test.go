@@ -67,13 +67,13 @@ func TestArchitectureShowsThePackages(t *testing.T) {
 	checkSection(t, "architecture.md", "packages", table(found))
 }
 
-// table lists the packages of the product with the first sentence of their documentation,
-// up to a colon or its purpose.
+// table lists the packages of the product that are part of no other, with the first
+// sentence of their documentation, up to a colon or its purpose.
 func table(found map[string]goPackage) string {
 	var b strings.Builder
 	b.WriteString("| package | what it does |\n|---|---|\n")
 	for _, name := range slices.Sorted(maps.Keys(found)) {
-		if rig.MatchString(name) {
+		if rig.MatchString(name) || strings.Count(name, "/") > 1 {
 			continue
 		}
 		sentence := packageName.ReplaceAllString(found[name].Doc, "")

@@ -185,8 +185,8 @@ const oftenWith = "UshuruPeopleWait"
 // logShown is how many bytes docs/night.md shows of a line of a log, and linesShown how
 // many lines of what a command printed.
 const (
-	logShown   = 160
-	linesShown = 5
+	logShown   = 140
+	linesShown = 4
 )
 
 // String is what docs/night.md shows.
