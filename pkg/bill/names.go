@@ -222,7 +222,9 @@ func candidates(name string) []string {
 	for known, of := range several {
 		look(known, of...)
 	}
-	isOther := func(code string) bool { return code != "port_charges" && code != "import_taxes" && !slices.Contains(parts, code) }
+	isOther := func(code string) bool {
+		return code != "port_charges" && code != "import_taxes" && !slices.Contains(parts, code)
+	}
 	isSeveral := func(word string) bool { return slices.Contains(ofTaxes, word) }
 	if len(parts) == 1 && !slices.ContainsFunc(codes, isOther) && !slices.ContainsFunc(list, isSeveral) {
 		return parts // Wharfage, TPA charges

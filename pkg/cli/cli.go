@@ -39,6 +39,7 @@ type commands struct {
 	Quote     service.Quote    `cmd:"" help:"Estimate a car that you describe."`
 	Compare   service.Compare  `cmd:"" help:"Compare two listings through the API."`
 	Report    service.Report   `cmd:"" help:"Read an auction sheet through the API."`
+	Bill      service.Bill     `cmd:"" help:"Check a clearing agent's bill against what is owed for a car."`
 	Years     service.Years    `cmd:"" help:"Compare the taxes of a model by year of manufacture."`
 	Jobs      service.Jobs     `cmd:"" help:"List, show, follow, cancel and retry your jobs; as the operator, those of all API keys."`
 	Batches   service.Batches  `cmd:"" help:"List, show, follow, cancel and retry your batches; as the operator, those of all API keys."`

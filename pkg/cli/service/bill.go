@@ -1,0 +1,77 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"ushuru/pkg/cli/console"
+	"ushuru/pkg/client"
+)
+
+// Bill asks the API what of a clearing agent's bill is owed.
+type Bill struct {
+	clientConfig
+	outputOptions
+	termFlags
+	Date    string `placeholder:"YYYY-MM-DD" help:"Day of the bill; today without one."`
+	Listing string `arg:"" name:"URL" help:"URL of the car's listing; - for a bill without a car."`
+	File    string `arg:"" name:"FILE" help:"The bill as text, a line for each charge with its amount last; - for standard input."`
+}
+
+// maxBill is the size of the largest bill that the API reads.
+const maxBill = 8 << 10
+
+// Run is called by kong.
+func (c *Bill) Run(s *Session) error {
+	request := client.BillRequest{Date: c.Date, Lang: c.Lang}
+	if c.Listing != "-" {
+		request.URL = c.Listing
+	}
+	var err error
+	if request.Terms, err = c.terms(); err != nil {
+		return err
+	}
+	text, err := s.ReadFile(c.File, maxBill)
+	if err != nil {
+		return fmt.Errorf("the bill: %w", err)
+	}
+	request.Text = string(text)
+	var bill *client.Bill
+	err = c.in(c.Lang).call(s, func(ctx context.Context, api *client.Client) (err error) {
+		bill, err = api.CheckBill(ctx, request)
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case !c.Table:
+		return printJSON(s, bill.JSON)
+	}
+	return printBill(s.Out, bill, c.Lang)
+}
+
+// printBill writes the one thing to do, each line with its range and verdict, and what
+// will still come.
+func printBill(w io.Writer, bill *client.Bill, lang string) error {
+	var b strings.Builder
+	_, _ = fmt.Fprintf(&b, "%s\n\n", bill.Text.In(lang))
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, l := range bill.Lines {
+		between := ""
+		if l.HighTZS != "" {
+			between = l.LowTZS + " – " + l.HighTZS
+		}
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", console.OneLine(l.Name), l.AmountTZS, between,
+			strings.Join(append([]string{l.Verdict}, l.Also...), ", "), l.Text.In(lang))
+	}
+	_ = table.Flush()
+	for _, m := range bill.Missing {
+		_, _ = fmt.Fprintf(&b, "\n+ %s: %s", m.Code, m.Text.In(lang))
+	}
+	_, _ = fmt.Fprintf(&b, "\n\n%s\n", bill.Note.In(lang))
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,59 @@
+package service
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"ushuru/pkg/bill"
+	"ushuru/pkg/cli/console"
+	"ushuru/pkg/cost"
+)
+
+// A bill from standard input is judged, and printed in both languages and as JSON.
+func TestABillIsChecked(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body struct{ URL, Text, Lang string }
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || r.URL.Path != "/v1/bill-check" || body.URL != "" {
+			t.Errorf("got %s %+v, %v", r.URL.Path, body, err)
+		}
+		answer, ok := bill.Check{Tables: cost.Embedded(), Day: time.Now()}.Judge(bill.FromText(body.Text))
+		if !ok {
+			t.Errorf("no amount in %q", body.Text)
+		}
+		_ = json.NewEncoder(w).Encode(answer)
+	}))
+	t.Cleanup(server.Close)
+	for name, c := range map[string]struct {
+		as   outputOptions
+		want []string
+	}{
+		"English":   {outputOptions{Table: true, Lang: "en"}, []string{"of the lines 1", "Agency fee", "below", "100000.00"}},
+		"Kiswahili": {outputOptions{Table: true, Lang: "sw"}, []string{"Agency fee", "below"}},
+		"JSON":      {outputOptions{Lang: "en"}, []string{`"code":"clearing_agent"`, `"verdict":"below"`}},
+	} {
+		var out bytes.Buffer
+		s := &Session{Log: slog.New(slog.DiscardHandler), Console: &console.Console{
+			Streams: console.Streams{In: strings.NewReader("Agency fee 100,000\nWharfage 450,000"), Out: &out, Err: io.Discard}, Ctx: t.Context(),
+		}}
+		command := Bill{
+			clientConfig: clientConfig{APIURL: server.URL, Key: "k", Timeout: time.Minute}, outputOptions: c.as, Listing: "-", File: "-",
+		}
+		if err := command.Run(s); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		text := strings.ReplaceAll(out.String(), `": `, `":`)
+		for _, want := range c.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: no %q in\n%s", name, want, text)
+			}
+		}
+	}
+}
