@@ -19,7 +19,11 @@ const (
 	tableEnd   = "<!-- end of settings -->\n"
 )
 
-// settingsTable is the table of all settings that come from the environment.
+// commandsShown is how many commands the table names of a setting.
+const commandsShown = 5
+
+// settingsTable is the table of all settings that come from the environment. The command
+// serve has those of the API and of the workers.
 func settingsTable(t *testing.T) string {
 	t.Helper()
 	var root commands
@@ -62,8 +66,15 @@ func settingsTable(t *testing.T) string {
 		if value != "" {
 			value = "`" + value + "`"
 		}
+		commands := commandsOf[r]
+		if slices.Contains(commands, "api") || slices.Contains(commands, "worker") {
+			commands = slices.DeleteFunc(commands, func(command string) bool { return command == "serve" })
+		}
+		if len(commands) > commandsShown {
+			commands = append(commands[:commandsShown], "…")
+		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", r.env, strings.TrimPrefix(strings.ToLower(r.kind), "admin"), value,
-			strings.Join(commandsOf[r], ", "), strings.TrimSuffix(r.help, "."))
+			strings.Join(commands, ", "), strings.TrimSuffix(r.help, "."))
 	}
 	return b.String()
 }

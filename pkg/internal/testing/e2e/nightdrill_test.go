@@ -121,8 +121,8 @@ func (n *night) live(e event) (saw seen) {
 	}
 	saw.endsAfter = n.await(firesWithin, "the end of "+e.alert, quiet)
 	saw.statusAfter, _, _ = strings.Cut(n.command("ushuru status").out, "\n")
-	n.t.Logf("%s\nmetric %s is %s, console %q, fires %v after, over %v after; then status: %s", saw, saw.expression, saw.metric,
-		saw.console, saw.firesAfter, saw.endsAfter, saw.statusAfter)
+	n.t.Logf("%s\nmetric %s is %s, status %q, console %q, fires %v after, over %v after; then status: %s", saw, saw.expression, saw.metric,
+		saw.status, saw.console, saw.firesAfter, saw.endsAfter, saw.statusAfter)
 	return saw
 }
 
@@ -182,12 +182,25 @@ func lineOf(text string, pattern *regexp.Regexp) string {
 // minutes here.
 const oftenWith = "UshuruPeopleWait"
 
-// logShown is how many bytes docs/night.md shows of a line of a log, and linesShown how
-// many lines of what a command printed.
+// What docs/night.md shows: bytes of a line of a log, bytes of a line that a command printed,
+// and how many first and last lines of what it printed.
 const (
-	logShown   = 140
-	linesShown = 4
+	logShown  = 140
+	lineShown = 160
+	endsShown = 2
 )
+
+// shorten returns what docs/night.md shows of what a command printed.
+func shorten(printed string) string {
+	lines := strings.Split(strings.TrimRight(printed, "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = line[:min(len(line), lineShown)]
+	}
+	if len(lines) > 2*endsShown+1 {
+		lines = slices.Concat(lines[:endsShown], []string{"…"}, lines[len(lines)-endsShown:])
+	}
+	return strings.Join(lines, "\n")
+}
 
 // String is what docs/night.md shows.
 func (s seen) String() string {
@@ -198,12 +211,12 @@ func (s seen) String() string {
 		}
 	}
 	row("alert", fmt.Sprintf("%s (%s): %s", s.alert, s.severity, s.summary))
-	row("status", s.status)
 	row("log", s.log[:min(len(s.log), logShown)])
-	for _, did := range s.did {
-		if lines := strings.SplitAfterN(did.out, "\n", linesShown+1); len(lines) > linesShown && lines[linesShown] != "" {
-			did.out = strings.Join(lines[:linesShown], "") + "…"
+	for i, did := range s.did {
+		if slices.ContainsFunc(s.did[:i], func(before ran) bool { return before.command == did.command }) {
+			continue // how it looks when all is well again
 		}
+		did.out = shorten(did.out)
 		text.WriteString("\n" + did.String() + "\n")
 	}
 	return strings.TrimRight(text.String(), "\n")
