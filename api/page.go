@@ -17,8 +17,8 @@ import (
 type PageOptions struct {
 	Enabled bool
 	BaseURL string // public address of the pages; "" is that of the request
-	Jobs    int    // running jobs of all visitors; 0 means 40
-	Rate    int    // requests per minute of all visitors that need work; 0 means 120
+	Jobs    int    // running jobs of the visitors of a network; 0 means 40
+	Rate    int    // requests per minute of the visitors of a network that need work; 0 means 120
 
 	// Key is an API key that everybody may know, and Listing a page of a car: the pages
 	// for programmers fill them in. Only a server with simulated figures has them.
@@ -42,7 +42,7 @@ func (s *Server) registerPages(v1 http.Handler, operators *console.Console) erro
 	}
 	pages, err := web.New(web.Options{
 		API: s.forVisitors(v1), Keyed: s.forKeys(v1), Operator: operator,
-		Redis: o.Redis, Watch: o.Hub.Watch, Address: s.addressOf,
+		Redis: o.Redis, Watch: o.Hub.Watch,
 		Costs: s.vehicles.KnownCosts, BaseURL: o.Page.BaseURL, Simulated: o.Simulated,
 		Draining: s.draining, Log: o.Log,
 	})
@@ -61,8 +61,8 @@ func (s *Server) registerPages(v1 http.Handler, operators *console.Console) erro
 	return nil
 }
 
-// forVisitors serves endpoints to visitors without an API key. All of them together are
-// one caller, who has limits as a key has, and less of what is scarce.
+// forVisitors serves endpoints to visitors without an API key. Those of one network have
+// limits as a key has, and less of what is scarce.
 func (s *Server) forVisitors(v1 http.Handler) http.Handler {
 	o := s.options.Page
 	key := keys.Key{ID: pace.Anonymous, Limits: pace.Limits{PerMinute: o.Rate, Jobs: o.Jobs}}
@@ -102,7 +102,7 @@ func (s *Server) forKeys(v1 http.Handler) http.Handler {
 
 // inPage returns the request that a page makes, beside that for the page.
 func inPage(w http.ResponseWriter, plain *http.Request) (*respond.Recorder, *request.Request) {
-	r := &request.Request{ID: "page", Admit: web.Admit, Sender: web.Sender(plain.Context())}
+	r := &request.Request{ID: "page", Network: request.Of(plain).Network, Sender: web.Sender(plain.Context())}
 	r.Request = plain.WithContext(request.With(plain.Context(), r))
 	return &respond.Recorder{ResponseWriter: w, Request: r}, r
 }

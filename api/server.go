@@ -116,8 +116,8 @@ var validRequestID = regexp.MustCompile(`^[0-9A-Za-z._-]{1,64}$`)
 // ServeHTTP serves every request: it gives it an id, calls its handler, answers
 // 500 if the handler panics, and logs it.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	start := time.Now()
-	known := &request.Request{ID: r.Header.Get("X-Request-ID"), Address: s.addressOf(r).String()}
+	start, address := time.Now(), s.addressOf(r)
+	known := &request.Request{ID: r.Header.Get("X-Request-ID"), Address: address.String(), Network: request.NetworkOf(address)}
 	rec := &respond.Recorder{ResponseWriter: w, Request: known}
 	if !validRequestID.MatchString(known.ID) {
 		known.ID = rand.Text()

@@ -11,7 +11,6 @@ import (
 	"github.com/hibiken/asynq"
 
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/pace"
 	"ushuru/pkg/plainjson"
 )
 
@@ -24,15 +23,12 @@ import (
 // process that gave the turn died before it could say so.
 const parkedFor = time.Minute
 
-// Anonymous is the owner of the jobs of visitors without a key.
-const Anonymous = pace.Anonymous
-
 // turnOwner returns for whom the tasks of a job take turns; "" when they do not.
 func turnOwner(job *jobs.Job) string {
 	if job.Class == jobs.Bulk {
 		return ""
 	}
-	return job.Owner
+	return job.Caller()
 }
 
 // enqueue enqueues the task of an attempt at a step, or lets it wait for its turn. A
@@ -80,7 +76,7 @@ func (e *Engine) enterTurn(ctx context.Context, job *jobs.Job, queue, id string)
 	}
 	for _, subscriber := range subscribers {
 		other, _, isKey := keyOf(subscriber)
-		if !isKey || other == owner {
+		if !isKey || other == job.Owner {
 			continue
 		}
 		if ready, err = e.turns.Enter(ctx, queue, other, id, 0); ready || err != nil {
@@ -92,7 +88,7 @@ func (e *Engine) enterTurn(ctx context.Context, job *jobs.Job, queue, id string)
 
 // joinTurn lends the turns of a key to the steps of another's job that it has joined.
 func (e *Engine) joinTurn(ctx context.Context, job *jobs.Job, owner string) error {
-	if owner == "" || owner == job.Owner {
+	if owner == "" || owner == job.Caller() {
 		return nil
 	}
 	for name, step := range job.Steps {

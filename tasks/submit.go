@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/plainjson"
 )
 
@@ -67,9 +68,9 @@ func (e *Engine) Submit(ctx context.Context, kind string, input any, by Requeste
 	case by.Class != jobs.Interactive || job.State.Ended():
 		return job, nil
 	case job.Class == jobs.Bulk:
-		return e.promote(ctx, job, by.Owner)
+		return e.promote(ctx, job, by.Owner, by.Origin.Network)
 	}
-	return job, e.joinTurn(ctx, job, by.Owner)
+	return job, e.joinTurn(ctx, job, pace.Caller(by.Owner, by.Origin.Network))
 }
 
 // DedupKey returns the hash under which equal inputs of a kind share one job.
@@ -87,7 +88,7 @@ func (e *Engine) Estimate(ctx context.Context, url, owner string, class jobs.Cla
 // its children, move to the queue of interactive jobs. If the process dies in
 // between, the sweeper does the rest: it looks for a ready step in the queue of
 // the job's class. From now on it takes the turns of the key that asked last.
-func (e *Engine) promote(ctx context.Context, job *jobs.Job, owner string) (*jobs.Job, error) {
+func (e *Engine) promote(ctx context.Context, job *jobs.Job, owner, network string) (*jobs.Job, error) {
 	promoted, err := e.jobs.Promote(ctx, job)
 	if err != nil {
 		return nil, err
@@ -97,7 +98,7 @@ func (e *Engine) promote(ctx context.Context, job *jobs.Job, owner string) (*job
 		return current, err
 	}
 	owned := *current
-	owned.Owner = owner
+	owned.Owner, owned.Origin.Network = owner, network
 	for name, step := range current.Steps {
 		if step.State != jobs.StepReady {
 			continue
@@ -114,14 +115,14 @@ func (e *Engine) promote(ctx context.Context, job *jobs.Job, owner string) (*job
 		if child.Job == "" || child.State.Ended() {
 			continue
 		}
-		if err := e.promoteChild(ctx, child.Job, owner); err != nil {
+		if err := e.promoteChild(ctx, child.Job, &owned); err != nil {
 			return nil, err
 		}
 	}
 	return current, nil
 }
 
-func (e *Engine) promoteChild(ctx context.Context, id, owner string) error {
+func (e *Engine) promoteChild(ctx context.Context, id string, parent *jobs.Job) error {
 	child, err := e.jobs.Get(ctx, id)
 	if errors.Is(err, jobs.ErrNotFound) {
 		return nil
@@ -129,6 +130,6 @@ func (e *Engine) promoteChild(ctx context.Context, id, owner string) error {
 	if err != nil || child.Class != jobs.Bulk || child.State.Ended() {
 		return err
 	}
-	_, err = e.promote(ctx, child, owner)
+	_, err = e.promote(ctx, child, parent.Owner, parent.Origin.Network)
 	return err
 }

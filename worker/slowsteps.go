@@ -31,7 +31,7 @@ func (s *slowSteps) run(ctx context.Context, job *jobs.Job, part func(context.Co
 	if job.Class != jobs.Bulk {
 		return part(ctx)
 	}
-	if !s.places.Admits(job.Owner) {
+	if !s.places.Admits(job.Caller()) {
 		return tasks.Snooze(s.delay, errTooSlow)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -41,7 +41,7 @@ func (s *slowSteps) run(ctx context.Context, job *jobs.Job, part func(context.Co
 	timer := time.AfterFunc(s.after, func() {
 		defer close(checked)
 		var ok bool
-		if release, ok = s.places.Try(job.Owner); !ok {
+		if release, ok = s.places.Try(job.Caller()); !ok {
 			cancel(errTooSlow)
 		}
 	})

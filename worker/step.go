@@ -173,7 +173,7 @@ func (s *stepHandler) runStep(
 	}
 	var watching sync.WaitGroup
 	defer watching.Wait()
-	ctx, stop := context.WithCancelCause(pace.WithOwner(ctx, job.Owner))
+	ctx, stop := context.WithCancelCause(pace.WithOwner(ctx, job.Caller()))
 	defer stop(nil)
 	if s.hub != nil {
 		watching.Go(func() {

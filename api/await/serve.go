@@ -253,8 +253,8 @@ func (k *Work) Submit(w http.ResponseWriter, r *request.Request, class jobs.Clas
 		Owner: r.Key.ID, Class: class, Query: ViewOf(r, wanted.Kind).Query(), Attachment: wanted.Attachment, Origin: r.Origin(),
 	}
 	job, err := k.options.Tasks.Submit(ctx, wanted.Kind, wanted.Input, by)
-	if err == nil && by.Attachment != nil && (job.Owner != by.Owner || job.State.Ended()) { // that job does not need it
-		err = k.options.Limits.Forget(ctx, by.Owner, jobs.AttachmentName(dedupKey))
+	if err == nil && by.Attachment != nil && (job.Caller() != r.Caller() || job.State.Ended()) { // that job does not need it
+		err = k.options.Limits.Forget(ctx, r.Caller(), jobs.AttachmentName(dedupKey))
 	}
 	if err != nil {
 		return nil, respond.ErrUnavailable.WithCause(err)

@@ -79,7 +79,7 @@ func (s *Streams) Send(w http.ResponseWriter, r *request.Request, source Source)
 		w.WriteHeader(http.StatusNoContent) // the standard's status for: do not reconnect
 		return nil
 	}
-	release, ok := s.open.Take(pace.Bound{Owner: r.Key.ID, Most: maxStreams})
+	release, ok := s.open.Take(pace.Bound{Owner: r.Caller(), Most: maxStreams})
 	if !ok {
 		return errTooManyStreams
 	}

@@ -51,7 +51,7 @@ func (k *Work) result(w http.ResponseWriter, r *request.Request, found Outcome) 
 // It ends early, with the reason, when the job waits for something that it cannot have
 // now: waiting longer is useless to the caller, and the job continues.
 func (k *Work) WaitUnlessHindered(r *request.Request, id string, timeout time.Duration) (*jobs.Job, error) {
-	release, ok := k.waiters.Take(pace.Bound{Owner: r.Key.ID, Most: maxWaiters})
+	release, ok := k.waiters.Take(pace.Bound{Owner: r.Caller(), Most: maxWaiters})
 	if !ok {
 		return nil, errNotFinished
 	}

@@ -91,14 +91,9 @@ func (l *Limits) CheckRate(w http.ResponseWriter, r *request.Request) error {
 	if perMinute <= 0 || r.Counted {
 		return nil
 	}
-	if r.Admit != nil {
-		if err := r.Admit(r.Context()); err != nil {
-			return err
-		}
-	}
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	allowance, err := l.options.Rates.Take(ctx, pace.PerMinute(r.Key.ID, perMinute))
+	allowance, err := l.options.Rates.Take(ctx, pace.PerMinute(r.Caller(), perMinute))
 	if err != nil {
 		return respond.ErrUnavailable.WithCause(err)
 	}
@@ -140,7 +135,7 @@ func (l *Limits) Take(w http.ResponseWriter, r *request.Request, wanted Demand) 
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	own, key := l.of(r), r.Key.ID
+	own, key := l.of(r), r.Caller()
 	running := 0
 	if wanted.Rows > 0 {
 		var err error
@@ -213,7 +208,7 @@ func (l *Limits) ShowAITokens(w http.ResponseWriter, r *request.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	used, resets, err := l.options.AIUsage(ctx, r.Key.ID)
+	used, resets, err := l.options.AIUsage(ctx, r.Caller())
 	if err != nil {
 		return respond.ErrUnavailable.WithCause(err)
 	}
@@ -236,7 +231,7 @@ func (l *Limits) Track(r *request.Request, job *jobs.Job) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	if err := l.options.Jobs.Track(ctx, r.Key.ID, job.ID); err != nil {
+	if err := l.options.Jobs.Track(ctx, r.Caller(), job.ID); err != nil {
 		return respond.ErrUnavailable.WithCause(err)
 	}
 	return nil
@@ -290,7 +285,7 @@ func (l *Limits) Turn(owner string) *request.Turn { return request.NewTurn(l.pro
 
 // takePlace takes one of the places for what needs much memory, and waits for it.
 func takePlace(r *request.Request, places *pace.Places, busy *problem.Problem) (release func(), err error) {
-	owner := r.Key.ID
+	owner := r.Caller()
 	if places.Waiting(owner) >= maxQueued {
 		return nil, busy
 	}
@@ -337,7 +332,7 @@ func (l *Limits) AdmitBody(w http.ResponseWriter, r *request.Request) error {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(l.options.WaitMax + uploadTimeout/2))
 	})
 	paced := &pacedBody{ReadCloser: r.Body, control: http.NewResponseController(w), begun: time.Now()}
-	r.Place.Turn = l.Turn(r.Key.ID)
+	r.Place.Turn = l.Turn(r.Caller())
 	r.Body = struct {
 		io.Reader
 		io.Closer

@@ -84,20 +84,22 @@ func TestWithoutALimitNothingIsCounted(t *testing.T) {
 	}
 }
 
-// TestAVisitorIsAdmittedBeforeTheSharedRateCounts.
-func TestAVisitorIsAdmittedBeforeTheSharedRateCounts(t *testing.T) {
+// TestVisitorsCountByTheirNetwork: nobody is refused for what the visitors of others ask.
+func TestVisitorsCountByTheirNetwork(t *testing.T) {
 	t.Parallel()
-	l := newLimits(t, pace.Limits{PerMinute: 1})
-	refused := errors.New("too many of this visitor")
-	for range 3 {
+	l := newLimits(t, pace.Limits{PerMinute: 1, Jobs: 1, Bytes: 1000})
+	visit := func(network string) error {
 		w, r := ask(t, pace.Limits{})
-		r.Admit = func(context.Context) error { return refused }
-		if err := l.CheckRate(w, r); !errors.Is(err, refused) || r.Counted {
-			t.Errorf("got %v, counted %v", err, r.Counted)
-		}
+		r.Key.ID, r.Network = pace.Anonymous, network
+		return l.Take(w, r, Demand{Job: true, Keep: []pace.Kept{{Size: 900, TTL: time.Hour}}})
 	}
-	if w, r := ask(t, pace.Limits{}); l.CheckRate(w, r) != nil {
-		t.Error("the refused requests of a visitor counted against the rate of all")
+	for _, network := range []string{"192.0.2.0", "198.51.100.0"} {
+		if err := visit(network); err != nil {
+			t.Errorf("the first request of %s: %v", network, err)
+		}
+		if err := visit(network); codeOf(err) != "rate_limited" {
+			t.Errorf("the second request of %s: got %v, want rate_limited", network, err)
+		}
 	}
 }
 

@@ -5,6 +5,8 @@ package request
 import (
 	"context"
 	"net/http"
+	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/gorilla/mux"
@@ -13,6 +15,7 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/message"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/vehicle"
 )
 
@@ -23,6 +26,7 @@ type Request struct {
 	ID      string
 	Trace   string   // traceparent of its span; empty when it is not recorded
 	Address string   // of the client
+	Network string   // of the client, by which visitors without a key are counted
 	Key     keys.Key // the caller's, once it is verified
 	Refused string   // id of the key that was refused, if there is one
 
@@ -39,10 +43,7 @@ type Request struct {
 	Place   Place  // of a large body
 	Job     string // id of the job that the request waits for or reads, if any
 
-	// Admit is called before work starts for a visitor of the pages, and returns an
-	// error when the visitor may not start more. It is nil for the request of a key.
-	Admit  func(context.Context) error
-	Sender string // the visitor who sent a page of a listing; empty for the request of a key
+	Sender string // of a page of a listing that a visitor sent; empty for the request of a key
 }
 
 type contextKey struct{}
@@ -66,7 +67,30 @@ func Of(r *http.Request) *Request {
 func (r *Request) Var(name string) string { return mux.Vars(r.Request)[name] }
 
 // Origin is what the jobs of the request are found by in logs and traces.
-func (r *Request) Origin() jobs.Origin { return jobs.Origin{Request: r.ID, Trace: r.Trace} }
+func (r *Request) Origin() jobs.Origin {
+	origin := jobs.Origin{Request: r.ID, Trace: r.Trace}
+	if r.Key.ID == pace.Anonymous {
+		origin.Network = r.Network
+	}
+	return origin
+}
+
+// Caller returns whose limits the request counts against: the key's, or, of visitors
+// without one, those of their network.
+func (r *Request) Caller() string { return pace.Caller(r.Key.ID, r.Network) }
+
+// NetworkOf returns the network of an address: 24 bits of IPv4, 48 of IPv6.
+func NetworkOf(address netip.Addr) string {
+	length := 48
+	if address.Unmap().Is4() {
+		address, length = address.Unmap(), 24
+	}
+	prefix, err := address.Prefix(length)
+	if err != nil || !address.IsValid() {
+		return "none"
+	}
+	return strings.ReplaceAll(prefix.Addr().String(), ":", "-")
+}
 
 // ReadParameters takes over the parameters in the query that every endpoint has: the
 // language of the response, and whether fields that do not exist are refused; and what the

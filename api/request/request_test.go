@@ -8,6 +8,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"os"
 	"slices"
@@ -19,6 +20,7 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/api/request"
+	"ushuru/pkg/pace"
 )
 
 // newRequest makes a request with a body.
@@ -264,5 +266,29 @@ func TestABodyMayBeCompressed(t *testing.T) {
 	request.Decode(r.Request)
 	if err := r.JSON(httptest.NewRecorder(), 64, &body{}); !errors.Is(err, problem.BodyTooLarge(64)) {
 		t.Errorf("a small body that becomes a large one: got %v", err)
+	}
+}
+
+func TestNetworks(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"192.0.2.77": "192.0.2.0", "::ffff:192.0.2.77": "192.0.2.0", "2001:db8:1:2::3": "2001-db8-1--", "": "none",
+	} {
+		parsed, _ := netip.ParseAddr(address)
+		if got := request.NetworkOf(parsed); got != want {
+			t.Errorf("%q: got %s, want %s", address, got, want)
+		}
+	}
+}
+
+// TestAVisitorIsCountedByTheNetwork, and a key by itself.
+func TestAVisitorIsCountedByTheNetwork(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string][2]string{"key": {"key", ""}, pace.Anonymous: {pace.Anonymous + "@192.0.2.0", "192.0.2.0"}} {
+		r := request.Request{Network: "192.0.2.0"}
+		r.Key.ID = key
+		if caller, network := r.Caller(), r.Origin().Network; caller != want[0] || network != want[1] {
+			t.Errorf("%s: got %q and the network %q, want %q", key, caller, network, want)
+		}
 	}
 }

@@ -126,12 +126,12 @@ type result struct {
 	Danger  []message.Notice // danger and caution: with Minded at most four
 	More    []message.Notice
 	Folded  []vehicle.Doubt // the others
-	Choose  string // address of the list of the authority's entries
-	Bid     string // address of the form for the highest price
-	Compare string // address of the form for two cars; "" for a car without a listing
-	Sheet   string // address of the form for its auction sheet; "" without one
-	Message string // for the seller
-	Percent int    // taxes in percent of the car and the ship; 0 when that is not known
+	Choose  string          // address of the list of the authority's entries
+	Bid     string          // address of the form for the highest price
+	Compare string          // address of the form for two cars; "" for a car without a listing
+	Sheet   string          // address of the form for its auction sheet; "" without one
+	Message string          // for the seller
+	Percent int             // taxes in percent of the car and the ship; 0 when that is not known
 	HasCost bool
 
 	Pictures pictures

@@ -12,7 +12,6 @@ import (
 	"os"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -225,8 +224,8 @@ func TestAFailedComparisonAndSheetNameTheNextStep(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			pages, h := served(t, failing(c.why))
-			w := post(h, c.path, c.body, http.Header{"Cookie": {cookieOf(t, pages, "ann", time.Minute)}})
+			_, h := served(t, failing(c.why))
+			w := post(h, c.path, c.body, http.Header{})
 			body := shows(t, h, w.Header().Get("Location"), c.want...)
 			for _, not := range c.not {
 				if strings.Contains(body, not) {
@@ -419,42 +418,6 @@ func TestASheetThatIsNoneIsRefusedInWords(t *testing.T) {
 	}
 	if w := post(h, "/s", "u=+", http.Header{}); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), "link of the sheet") {
 		t.Errorf("%d\n%s", w.Code, w.Body)
-	}
-}
-
-// TestSheetsAreLimitedApart sends files until the puzzle comes, solves it, and sends the
-// file again.
-func TestSheetsAreLimitedApart(t *testing.T) {
-	t.Parallel()
-	var started atomic.Int64
-	pages, h := served(t, working(&started))
-	cookie := cookieOf(t, pages, "ann", time.Minute)
-	for range perHourAI {
-		if w := sendFile(t, h, "/s", cookie, []byte("a photo")); w.Code != http.StatusSeeOther {
-			t.Fatalf("%d\n%s", w.Code, w.Body)
-		}
-	}
-	w := sendFile(t, h, "/s", cookie, []byte("a photo"))
-	found := regexp.MustCompile(`data-puzzle="([^"]+)"`).FindStringSubmatch(w.Body.String())
-	if found == nil || !strings.Contains(w.Body.String(), `name="again"`) || started.Load() != perHourAI {
-		t.Fatalf("%d jobs, %d\n%s", started.Load(), w.Code, w.Body)
-	}
-	if w := post(h, "/c", "u1=https://cars.example/1&u2=https://cars.example/2", http.Header{"Cookie": {cookie}}); !strings.Contains(w.Body.String(), "data-puzzle") {
-		t.Errorf("a comparison is not limited with the sheets: %d", w.Code)
-	}
-	if w := post(h, "/go", "u=https://cars.example/1", http.Header{"Cookie": {cookie}}); w.Code != http.StatusSeeOther {
-		t.Errorf("an estimate is limited with the sheets: %d", w.Code)
-	}
-	w = post(h, "/s", "again=1&puzzle="+found[1]+"&solution="+solve(found[1]), http.Header{"Cookie": {cookie}})
-	action := regexp.MustCompile(`action="(/s\?[^"]+)"`).FindStringSubmatch(w.Body.String())
-	if action == nil {
-		t.Fatalf("%d\n%s", w.Code, w.Body)
-	}
-	path := strings.ReplaceAll(action[1], "&amp;", "&")
-	for _, want := range []int{http.StatusSeeOther, http.StatusOK} { // once
-		if w := sendFile(t, h, path, cookie, []byte("a photo")); w.Code != want {
-			t.Errorf("with the solution: %d, want %d", w.Code, want)
-		}
 	}
 }
 

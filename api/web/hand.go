@@ -101,8 +101,6 @@ func (p *Pages) submitHand(w http.ResponseWriter, r *http.Request) error {
 	case err == nil:
 		http.Redirect(w, r, addressOf(pathQuote, request, token), http.StatusSeeOther) //nolint:gosec // a path of ours
 		return nil
-	case errors.As(err, &why) && why.Code == errPuzzle.Code:
-		return p.puzzle(w, r, why.RetryAfter)
 	case errors.As(err, &why) && why.Status < http.StatusInternalServerError:
 		why.SetHeader(w.Header())
 		return p.renderHand(w, r, statusOf(why), hand{Filled: r.PostForm, Problem: sentenceOf(why)})

@@ -51,10 +51,7 @@ func (p *Pages) submit(w http.ResponseWriter, r *http.Request) error {
 	page, release, err := p.readForm(w, r)
 	defer release()
 	typed := strings.TrimSpace(r.PostForm.Get("u"))
-	switch {
-	case errors.Is(err, errPuzzle):
-		return p.puzzle(w, r, 0)
-	case err != nil:
+	if err != nil {
 		return err
 	}
 	fields := estimateRequest(r.PostForm)
@@ -84,17 +81,14 @@ func (p *Pages) begin(
 	return nil
 }
 
-// refuse responds with a puzzle, or with the form again and why what was entered does not
-// do. Other errors are returned.
+// refuse responds with the form again and why what was entered does not do. Other errors
+// are returned.
 func (p *Pages) refuse(
 	w http.ResponseWriter, r *http.Request, err error, again func(message.Text, *problem.Problem) frame.Screen,
 ) error {
 	why, ok := err.(*problem.Problem) //nolint:errorlint // the API's own, unwrapped
-	switch {
-	case !ok:
+	if !ok {
 		return err
-	case why.Code == errPuzzle.Code:
-		return p.puzzle(w, r, why.RetryAfter)
 	}
 	why.SetHeader(w.Header())
 	if frame.WantsJSON(r) {
@@ -104,14 +98,10 @@ func (p *Pages) refuse(
 	return p.Render(w, r, statusOf(why), again(sentenceOf(why), why))
 }
 
-// statusOf returns the status of the page that says a problem of the API. The limits there
-// are those of all visitors together.
+// statusOf returns the status of the page that says a problem of the API.
 func statusOf(why *problem.Problem) int {
-	switch why.Status {
-	case http.StatusBadRequest:
+	if why.Status == http.StatusBadRequest {
 		return http.StatusUnprocessableEntity
-	case http.StatusTooManyRequests:
-		return http.StatusServiceUnavailable
 	}
 	return why.Status
 }
@@ -194,7 +184,7 @@ func (p *Pages) start(r *http.Request, path string, body []byte) (token string, 
 	if err != nil {
 		return "", err
 	}
-	begun, err := p.api.start(withAdmit(ctx, p.admit(r, path)), path, sent)
+	begun, err := p.api.start(ctx, path, sent)
 	if err != nil {
 		return "", err
 	}

@@ -2,19 +2,15 @@ package web_test
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"mime/multipart"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"ushuru/api/web/visitor"
 	"ushuru/pkg/demo"
 	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/pace"
@@ -161,76 +157,4 @@ func TestTheOperatorCalculatesATable(t *testing.T) {
 	_, _ = p.post("/console/logout", nil)
 	_, page = p.get("/lots")
 	asksForKey("after the logout", page)
-}
-
-// TestTheEleventhEstimateAndTheThirdStream shows the limits of a visitor with real work: ten
-// fresh estimates in an hour, then a puzzle, and two streams at once. What is known already
-// stays free.
-func TestTheEleventhEstimateAndTheThirdStream(t *testing.T) {
-	testenv.Long(t)
-	t.Parallel()
-	service := start(t)
-	p := visit(t, service.URL)
-	if first, _ := p.get("/"); first.StatusCode != http.StatusOK {
-		t.Fatalf("the form: %d", first.StatusCode)
-	}
-	// A form that is sent at once needs a puzzle; the service signs into the cookie when
-	// it gave it.
-	time.Sleep(visitor.Youngest + 100*time.Millisecond)
-	ask := func(link string) (reply, string) {
-		t.Helper()
-		return p.post("/go", url.Values{"u": {link}})
-	}
-	car := service.Site + listingtest.Cars()[0].Path()
-	links := []string{car}
-	for n := range 7 {
-		links = append(links, fmt.Sprintf("%s/nothing-here?n=%d", service.Site, n))
-	}
-	// These pages never end: their work runs until it is given up.
-	slow := []string{service.Site + "/slow?n=1", service.Site + "/slow?n=2"}
-	links = slices.Concat(slow, links)
-	var pages []string
-	refused := false
-	for i, link := range links {
-		got, said := ask(link)
-		if got.StatusCode != http.StatusSeeOther {
-			t.Fatalf("estimate %d: %d\n%s", i+1, got.StatusCode, said)
-		}
-		pages = append(pages, got.Header.Get("Location"))
-		if i < len(slow) && !refused {
-			refused = p.thirdStreamRefused(pages[i])
-		}
-	}
-	if !refused {
-		t.Error("a visitor has three streams")
-	}
-	testenv.Await(t, "the answer", func() (any, bool) {
-		_, page := p.get(pages[len(slow)])
-		return page, strings.Contains(page, `id="number"`)
-	})
-	if _, page := ask(service.Site + "/nothing-here?n=x"); !strings.Contains(page, "data-puzzle") {
-		t.Errorf("the 11th fresh estimate needs no puzzle\n%s", page)
-	}
-	for _, known := range []string{car, car + "?utm_source=whatsapp"} {
-		if got, _ := ask(known); got.Header.Get("Location") != pages[len(slow)] {
-			t.Errorf("%s is known, and led to %d %s", known, got.StatusCode, got.Header.Get("Location"))
-		}
-	}
-}
-
-// thirdStreamRefused opens three streams of the events of a page, and reports whether the
-// third got none, while a stranger gets one. It reports false too when the work was given up
-// before the third was asked for.
-func (p *person) thirdStreamRefused(page string) bool {
-	p.t.Helper()
-	var codes []int
-	for _, whose := range []*person{p, p, p, visit(p.t, p.home)} {
-		got, _ := whose.get(page + "/events")
-		codes = append(codes, got.StatusCode)
-	}
-	want := []int{http.StatusOK, http.StatusOK, http.StatusNoContent, http.StatusOK}
-	if _, said := p.get(page); strings.Contains(said, `id="steps"`) && !slices.Equal(codes, want) {
-		p.t.Errorf("three streams of a visitor, and one of another: %d, want %d", codes, want)
-	}
-	return slices.Equal(codes, want)
 }

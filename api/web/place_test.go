@@ -1,55 +1,41 @@
 package web
 
 import (
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"time"
+
+	"ushuru/api/request"
+	"ushuru/pkg/pace"
 )
 
-func TestStreamsAreBoundedForEachVisitorAndNetwork(t *testing.T) {
+// TestStreamsAreBoundedForEachNetwork: beyond them the page loads again by itself.
+func TestStreamsAreBoundedForEachNetwork(t *testing.T) {
 	t.Parallel()
-	pages, _ := served(t, refusing(http.StatusNotFound, `{}`))
-	open := func(cookie string) func() {
-		r := httptest.NewRequest(http.MethodGet, "/e/x/events", http.NoBody)
-		if cookie != "" {
-			r.Header.Set("Cookie", cookie)
+	pages, h := served(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			_, _ = w.Write([]byte(`{"id":"1","state":"succeeded"}`))
+			return
 		}
-		release, err := pages.openStream(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return release
+		w.Header().Set("Location", "/v1/jobs/1")
+		w.WriteHeader(http.StatusAccepted)
+	})
+	at := ask(t, h, "u=https://cars.example/1")
+	events := func(network string) int {
+		known := request.With(t.Context(), &request.Request{Network: network})
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequestWithContext(known, http.MethodGet, at+"/events", http.NoBody))
+		return w.Code
 	}
-	ann := cookieOf(t, pages, "ann", 0) // the page of the work is opened at once
-	var last func()
-	for range maxVisitorStreams {
-		if last = open(ann); last == nil {
-			t.Fatal("a stream that a visitor may have was refused")
-		}
-	}
-	if open(ann) != nil {
-		t.Error("a visitor has one stream too many")
-	}
-	last()
-	if last = open(ann); last == nil {
-		t.Error("a closed stream counts")
-	}
-	for n := range maxNetworkStreams - maxVisitorStreams {
-		cookie := ""
-		if n%2 == 0 {
-			cookie = cookieOf(t, pages, fmt.Sprint("visitor", n), time.Minute)
-		}
-		if open(cookie) == nil {
+	for n := range maxNetworkStreams {
+		if _, ok := pages.streams.Take(pace.Bound{Owner: "192.0.2.0 network", Most: maxNetworkStreams}); !ok {
 			t.Fatalf("stream %d of a network was refused", n)
 		}
 	}
-	if open("") != nil {
-		t.Error("a network has one stream too many")
+	if got := events("192.0.2.0"); got != http.StatusNoContent {
+		t.Errorf("one stream too many: got %d, want %d", got, http.StatusNoContent)
 	}
-	last()
-	if open(cookieOf(t, pages, "ben", 0)) == nil {
-		t.Error("a closed stream counts for the network")
+	if _, ok := pages.streams.Take(pace.Bound{Owner: "198.51.100.0 network", Most: maxNetworkStreams}); !ok {
+		t.Error("the stream of another network was refused")
 	}
 }

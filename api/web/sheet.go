@@ -7,7 +7,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -36,7 +35,6 @@ const (
 type sheetForm struct {
 	URL     string
 	Problem message.Text // why that is no answer; empty for none
-	Solved  string       // query with a solved puzzle, for the file that is sent again
 }
 
 // Most returns how large a file may be.
@@ -58,12 +56,6 @@ func (p *Pages) submitSheet(w http.ResponseWriter, r *http.Request) error {
 	}
 	if err := frame.ParseForm(w, r); err != nil {
 		return err
-	}
-	if r.PostForm.Has("again") { // the puzzle of a file is solved
-		solved := form{fields: map[string]string{"puzzle": r.PostForm.Get("puzzle"), "solution": r.PostForm.Get("solution")}}
-		return p.Render(w, r, http.StatusOK, sheetScreen(sheetForm{
-			Problem: message.Say("page/sheet.once_more", nil), Solved: solved.at(""),
-		}))
 	}
 	link := typedLink(r.PostForm, "u")
 	if link == "" {
@@ -88,10 +80,9 @@ func (p *Pages) uploadSheet(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer release()
-	begun, err := p.api.upload(withAdmit(ctx, p.admit(r, pathReport)), w, r, pathReport)
+	begun, err := p.api.upload(ctx, w, r, pathReport)
 	if err != nil {
 		drop(w, r)
-		r.PostForm = url.Values{"again": {"1"}} // a puzzle does not hold the file
 		return p.refuse(w, r, err, func(said message.Text, _ *problem.Problem) frame.Screen {
 			return sheetScreen(sheetForm{Problem: said})
 		})

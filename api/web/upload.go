@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"ushuru/api/problem"
+	"ushuru/api/request"
 	"ushuru/api/web/frame"
-	"ushuru/api/web/visitor"
 	"ushuru/pkg/plainjson"
 )
 
@@ -39,11 +39,11 @@ var errPageTooLarge = problem.New(http.StatusRequestEntityTooLarge, "page_too_la
 // that reads it, and is kept nowhere else.
 type upload struct {
 	html string
-	// sender is the visitor. The work on the page and its result are his alone.
+	// sender is who sent it: the work on the page and its result are for this request alone.
 	sender string
 }
 
-// hash identifies the page of this visitor; "" without a page.
+// hash identifies the page of this request; "" without a page.
 func (u *upload) hash() string {
 	if u == nil {
 		return ""
@@ -62,7 +62,7 @@ func (p *Pages) readForm(w http.ResponseWriter, r *http.Request) (page *upload, 
 	if release, err = p.place(r); err != nil {
 		return nil, func() {}, err
 	}
-	page, err = p.readUpload(w, r)
+	page, err = readUpload(w, r)
 	return page, release, err
 }
 
@@ -70,7 +70,7 @@ func (p *Pages) readForm(w http.ResponseWriter, r *http.Request) (page *upload, 
 func (p *Pages) place(r *http.Request) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(r.Context(), placeTime)
 	defer cancel()
-	release, err = p.uploads.Take(ctx, visitor.NetworkOf(p.options.Address(r)))
+	release, err = p.uploads.Take(ctx, request.Of(r).Network)
 	if err != nil {
 		return nil, errBusy.WithCause(err)
 	}
@@ -80,8 +80,8 @@ func (p *Pages) place(r *http.Request) (release func(), err error) {
 // errBusy is the response while too many visitors send pages.
 var errBusy = frame.ErrBusy(placeTime)
 
-// readUpload reads the fields, and the page if the visitor may send one.
-func (p *Pages) readUpload(w http.ResponseWriter, r *http.Request) (*upload, error) {
+// readUpload reads the fields, and the page.
+func readUpload(w http.ResponseWriter, r *http.Request) (*upload, error) {
 	parts, err := frame.PartsIn(w, r, uploadTime, maxPage+frame.MaxForm)
 	if err != nil {
 		return nil, errForm(err)
@@ -95,7 +95,7 @@ func (p *Pages) readUpload(w http.ResponseWriter, r *http.Request) (*upload, err
 		case err != nil:
 			return nil, errForm(err)
 		case part.FormName() == "page":
-			return p.readPage(r, part)
+			return readPage(part)
 		}
 		value, err := io.ReadAll(io.LimitReader(part, frame.MaxForm))
 		if err != nil {
@@ -106,22 +106,8 @@ func (p *Pages) readUpload(w http.ResponseWriter, r *http.Request) (*upload, err
 	return nil, errForm(nil)
 }
 
-// readPage reads the page. It is thrown away when the visitor must solve a puzzle first.
-func (p *Pages) readPage(r *http.Request, part *multipart.Part) (*upload, error) {
-	secret, err := p.visitors.Secret(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	id, age, known := visitor.Of(r, secret)
-	known = known && age >= visitor.Youngest
-	_, solved := visitor.SolvedPuzzle(secret, r.PostForm.Get("puzzle"), r.PostForm.Get("solution"))
-	if !known && !solved {
-		_, _ = io.Copy(io.Discard, part) // or the browser does not read the response
-		return nil, errPuzzle
-	}
-	if !known {
-		id = rand.Text() // of this request alone
-	}
+// readPage reads the page.
+func readPage(part *multipart.Part) (*upload, error) {
 	html, err := io.ReadAll(io.LimitReader(part, maxPage+1))
 	switch {
 	case err != nil:
@@ -129,7 +115,7 @@ func (p *Pages) readPage(r *http.Request, part *multipart.Part) (*upload, error)
 	case len(html) > maxPage:
 		return nil, errPageTooLarge
 	}
-	return &upload{html: strings.ToValidUTF8(string(html), "\uFFFD"), sender: id}, nil
+	return &upload{html: strings.ToValidUTF8(string(html), "\uFFFD"), sender: rand.Text()}, nil
 }
 
 // errForm returns the response to a form that cannot be read.
@@ -165,8 +151,8 @@ func withPage(ctx context.Context, kept []byte) (sent []byte, err error) {
 	return plainjson.Encode(fields)
 }
 
-// Sender returns which visitor sent the page of a request; "" for a request of an API
-// key. Equal pages of two visitors are two pages: each gets a result of his own.
+// Sender returns who sent the page of a request; "" for a request of an API key. Equal pages
+// of two visitors are two pages: each gets a result of its own.
 func Sender(ctx context.Context) string {
 	if page, _ := ctx.Value(uploadKey{}).(*upload); page != nil {
 		return page.sender

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -30,11 +29,6 @@ func (a *receiving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var body map[string]any
 	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 		w.WriteHeader(http.StatusBadRequest)
-		return
-	}
-	if err := Admit(r.Context()); err != nil {
-		w.WriteHeader(http.StatusTooManyRequests)
-		_, _ = fmt.Fprintf(w, `{"error":"","code":%q}`, errPuzzle.Code)
 		return
 	}
 	a.mu.Lock()
@@ -70,14 +64,11 @@ func multi(t *testing.T, page string, fields ...string) (body []byte, contentTyp
 }
 
 // sendPage posts a page as the extension does.
-func sendPage(t *testing.T, h http.Handler, cookie, page string, fields ...string) *httptest.ResponseRecorder {
+func sendPage(t *testing.T, h http.Handler, page string, fields ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	body, contentType := multi(t, page, append([]string{"u", "https://cars.example/1"}, fields...)...)
 	r := httptest.NewRequest(http.MethodPost, "/go", bytes.NewReader(body))
 	r.Header = http.Header{"Content-Type": {contentType}, "Accept": {"application/json"}, "Sec-Fetch-Site": {"none"}}
-	if cookie != "" {
-		r.Header.Set("Cookie", cookie)
-	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	return w
@@ -85,25 +76,20 @@ func sendPage(t *testing.T, h http.Handler, cookie, page string, fields ...strin
 
 const carPage = "<!DOCTYPE html><html><body>UNIQUE-TEXT-OF-A-PAGE &amp; \"more\"</body></html>"
 
-func TestAPageIsOfItsVisitorAlone(t *testing.T) {
+func TestAPageIsOfItsRequestAlone(t *testing.T) {
 	t.Parallel()
 	api := &receiving{}
 	pages, h := served(t, api.ServeHTTP)
-	ann, ben := cookieOf(t, pages, "ann", time.Minute), cookieOf(t, pages, "ben", time.Minute)
-
-	first := sendPage(t, h, ann, carPage)
+	first := sendPage(t, h, carPage)
 	if first.Code != http.StatusSeeOther || api.count() != 1 {
 		t.Fatalf("%d, %d jobs\n%s", first.Code, api.count(), first.Body)
 	}
 	if got := api.bodies[0]; got["html"] != carPage || got["url"] != "https://cars.example/1" || got["upload"] != nil {
 		t.Errorf("the API got %v", got)
 	}
-	if again := sendPage(t, h, ann, carPage); again.Header().Get("Location") != first.Header().Get("Location") || api.count() != 1 {
-		t.Errorf("the same page again: %d, %d jobs", again.Code, api.count())
-	}
-	other := sendPage(t, h, ben, carPage)
+	other := sendPage(t, h, carPage)
 	if other.Code != http.StatusSeeOther || other.Header().Get("Location") == first.Header().Get("Location") || api.count() != 2 {
-		t.Errorf("the page of another: %d at %s, %d jobs", other.Code, other.Header().Get("Location"), api.count())
+		t.Errorf("the same page again: %d at %s, %d jobs", other.Code, other.Header().Get("Location"), api.count())
 	}
 	if api.senders[0] == api.senders[1] || api.senders[0] == "" {
 		t.Errorf("senders %q", api.senders)
@@ -137,12 +123,11 @@ func keysWith(t *testing.T, client redis.UniversalClient, text string) (found []
 func TestAPageThatIsRefusedStartsNothing(t *testing.T) {
 	t.Parallel()
 	api := &receiving{}
-	pages, h := served(t, api.ServeHTTP)
-	cookie := cookieOf(t, pages, "ann", time.Minute)
+	_, h := served(t, api.ServeHTTP)
 	whole, contentType := multi(t, carPage, "u", "https://cars.example/1")
 	post := func(body io.Reader, contentType, site, origin string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(http.MethodPost, "/go", body)
-		r.Header = http.Header{"Content-Type": {contentType}, "Accept": {"application/json"}, "Cookie": {cookie}}
+		r.Header = http.Header{"Content-Type": {contentType}, "Accept": {"application/json"}}
 		for name, value := range map[string]string{"Sec-Fetch-Site": site, "Origin": origin} {
 			if value != "" {
 				r.Header.Set(name, value)
@@ -193,47 +178,14 @@ func TestAPageThatIsRefusedStartsNothing(t *testing.T) {
 	}
 }
 
-func TestAPageCountsAgainstTheVisitor(t *testing.T) {
-	t.Parallel()
-	api := &receiving{}
-	pages, h := served(t, api.ServeHTTP)
-	cookie := cookieOf(t, pages, "ann", time.Minute)
-	for n := range perHour {
-		if w := sendPage(t, h, cookie, fmt.Sprint(carPage, n)); w.Code != http.StatusSeeOther {
-			t.Fatalf("page %d: %d", n, w.Code)
-		}
-	}
-	for name, cookie := range map[string]string{"the eleventh": cookie, "without a cookie": "", "a young cookie": cookieOf(t, pages, "eve", 0)} {
-		w := sendPage(t, h, cookie, carPage+name)
-		var asked puzzleError
-		if err := json.Unmarshal(w.Body.Bytes(), &asked); err != nil || w.Code != http.StatusTooManyRequests || asked.Puzzle == "" || asked.Text == nil {
-			t.Fatalf("%s: %d, %v\n%s", name, w.Code, err, w.Body)
-		}
-		if wrong := sendPage(t, h, cookie, carPage+name, "puzzle", asked.Puzzle, "solution", "x"); wrong.Code != http.StatusTooManyRequests {
-			t.Errorf("%s, a wrong solution: %d", name, wrong.Code)
-		}
-		before := api.count()
-		solved := []string{"puzzle", asked.Puzzle, "solution", solve(asked.Puzzle)}
-		if w := sendPage(t, h, cookie, carPage+name, solved...); w.Code != http.StatusSeeOther || api.count() != before+1 {
-			t.Errorf("%s, solved: %d\n%s", name, w.Code, w.Body)
-		}
-		if w := sendPage(t, h, cookie, carPage+name+"2", solved...); w.Code != http.StatusTooManyRequests {
-			t.Errorf("%s, used twice: %d", name, w.Code)
-		}
-	}
-	if len(api.senders) != perHour+3 || api.senders[perHour] == "" {
-		t.Errorf("senders %q", api.senders)
-	}
-}
-
 // A page that was sent is not kept: what follows from its answer describes the car, or asks
 // for another press of the button. Nothing leads to a fetch of the site, which would fail.
 func TestWhatFollowsFromASentPageNeedsNoPage(t *testing.T) {
 	t.Parallel()
-	pages, h := served(t, answering(t, func(e *vehicle.Estimate) {
+	_, h := served(t, answering(t, func(e *vehicle.Estimate) {
 		e.Summary.PortAndTaxesOnly, e.Summary.OnTheRoad = e.Summary.OnTheRoad, nil
 	}))
-	at := sendPage(t, h, cookieOf(t, pages, "ann", time.Minute), carPage).Header().Get("Location")
+	at := sendPage(t, h, carPage).Header().Get("Location")
 	for _, path := range []string{at, at + "/choose"} {
 		body := get(h, path, nil).Body.String()
 		if !strings.Contains(body, `action="/hand"`) || strings.Contains(body, `action="/go"`) || !strings.Contains(body, `name="make" value="TOYOTA"`) {
@@ -243,8 +195,8 @@ func TestWhatFollowsFromASentPageNeedsNoPage(t *testing.T) {
 
 	for code, want := range map[string]string{"deadline_exceeded": "press the button of the extension", "listing_incomplete": "/hand?"} {
 		said := message.Text{EN: "The reason.", SW: "Sababu."}
-		pages, h := served(t, failing(vehicle.Error{Code: code, Message: said.EN, Text: &said, Car: &vehicle.Car{Make: "NISSAN", Model: "NOTE"}}))
-		at := sendPage(t, h, cookieOf(t, pages, "ann", time.Minute), carPage).Header().Get("Location")
+		_, h := served(t, failing(vehicle.Error{Code: code, Message: said.EN, Text: &said, Car: &vehicle.Car{Make: "NISSAN", Model: "NOTE"}}))
+		at := sendPage(t, h, carPage).Header().Get("Location")
 		body := get(h, at, nil).Body.String()
 		if !strings.Contains(body, want) || strings.Contains(body, `action="/go"`) || strings.Contains(body, `href="/extension"`) {
 			t.Errorf("%s:\n%s", code, body)

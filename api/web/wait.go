@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"time"
 
+	"ushuru/api/request"
 	"ushuru/api/web/frame"
-	"ushuru/api/web/visitor"
 	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/plainjson"
@@ -19,10 +19,9 @@ const (
 	reloadAfter = 3
 	// slowAfter is when the page says why it takes long.
 	slowAfter = 20 * time.Second
-	// maxStreams is how many streams of events are open at one process: of all visitors,
-	// of one, and of a network.
+	// maxStreams and maxNetworkStreams are how many streams of events are open at one process,
+	// and those of one network.
 	maxStreams        = 2000
-	maxVisitorStreams = 2
 	maxNetworkStreams = 200
 	// streamTime is how long a stream lasts. Then the page loads again.
 	streamTime = 5 * time.Minute
@@ -117,11 +116,8 @@ func (p *Pages) events(w http.ResponseWriter, r *http.Request) error {
 	if err := p.api.Get(r.Context(), found.Job, &current); err != nil {
 		return err
 	}
-	release, err := p.openStream(r)
-	if err != nil {
-		return err
-	}
-	if release == nil {
+	release, ok := p.streams.Take(pace.Bound{Most: maxStreams}, pace.Bound{Owner: request.Of(r).Network + " network", Most: maxNetworkStreams})
+	if !ok {
 		w.WriteHeader(http.StatusNoContent) // the page loads again by itself
 		return nil
 	}
@@ -135,21 +131,6 @@ func (p *Pages) events(w http.ResponseWriter, r *http.Request) error {
 	s.begin()
 	p.follow(ctx, &s, changed, found.Job)
 	return nil
-}
-
-// openStream counts a stream until release is called, which is nil when too many are open.
-func (p *Pages) openStream(r *http.Request) (release func(), err error) {
-	secret, err := p.visitors.Secret(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	network := "network " + visitor.NetworkOf(p.options.Address(r))
-	bounds := []pace.Bound{{Owner: "", Most: maxStreams}, {Owner: network, Most: maxNetworkStreams}}
-	if id, _, known := visitor.Of(r, secret); known {
-		bounds = append(bounds, pace.Bound{Owner: "visitor " + id, Most: maxVisitorStreams})
-	}
-	release, _ = p.streams.Take(bounds...)
-	return release, nil
 }
 
 // follow sends the steps of a job whenever they have changed, until it ends.

@@ -1,7 +1,7 @@
 // Package web serves the pages for buyers: a form for the link of a car, the progress of
 // its estimate, and the answer. The pages calculate and translate nothing: every figure
 // and every sentence is a field of the API's responses or a row of pkg/message. They call
-// the API inside the process, as one caller whose key is pace.Anonymous.
+// the API inside the process, as callers whose key is pace.Anonymous.
 package web
 
 import (
@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 
@@ -23,12 +22,11 @@ import (
 	"ushuru/api/web/extension"
 	"ushuru/api/web/frame"
 	"ushuru/api/web/lots"
-	"ushuru/api/web/visitor"
 	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
 )
 
-// Options are the parts and settings of Pages. API, Keyed, Redis, Watch, Address and Costs are
+// Options are the parts and settings of Pages. API, Keyed, Redis, Watch and Costs are
 // required.
 type Options struct {
 	API   http.Handler // the endpoints under /v1/, for a visitor without a key
@@ -38,9 +36,7 @@ type Options struct {
 	Redis    redis.UniversalClient // holds what the addresses of answers lead to
 	// Watch sends when a job may have changed, until unsubscribe is called.
 	Watch func(job string) (changed <-chan struct{}, unsubscribe func())
-	// Address returns the address that a request came from.
-	Address func(r *http.Request) netip.Addr
-	Costs   Costs
+	Costs Costs
 
 	BaseURL   string          // public, without a path: https://ushuru.example; "" is that of the request
 	Simulated bool            // every page says that the figures are simulated
@@ -59,26 +55,25 @@ type Pages struct {
 
 	lots      *lots.Lots
 	extension *extension.Pages
-	visitors  *visitor.Visitors
 	uploads   *pace.Places // of pages that arrive
-	streams   pace.Counts
+	streams   pace.Counts  // of events, by the network
 }
 
 // New reads the embedded templates and assets.
 func New(o Options) (*Pages, error) {
-	if o.API == nil || o.Keyed == nil || o.Redis == nil || o.Watch == nil || o.Address == nil || o.Costs == nil {
-		return nil, errors.New("web: options without API, Keyed, Redis, Watch, Address or Costs")
+	if o.API == nil || o.Keyed == nil || o.Redis == nil || o.Watch == nil || o.Costs == nil {
+		return nil, errors.New("web: options without API, Keyed, Redis, Watch or Costs")
 	}
 	if o.Draining == nil {
 		o.Draining = context.Background()
 	}
 	p := &Pages{
-		options: o, api: client{call.Client{API: o.API}}, links: links{o.Redis}, visitors: visitor.New(o.Redis),
+		options: o, api: client{call.Client{API: o.API}}, links: links{o.Redis},
 		uploads: pace.NewPlaces(maxUploads),
 	}
 	var err error
 	p.Frame, err = frame.New(frame.Options{
-		Greet: p.greet, LoggedPath: LoggedPath, BaseURL: o.BaseURL, Simulated: o.Simulated, Log: o.Log,
+		LoggedPath: LoggedPath, BaseURL: o.BaseURL, Simulated: o.Simulated, Log: o.Log,
 		Failed: func(why message.Text) frame.Screen { return frame.Screen{Name: "home", Body: home{Problem: why}} },
 	})
 	if err != nil {
@@ -91,7 +86,7 @@ func New(o Options) (*Pages, error) {
 		return nil, err
 	}
 	p.lots, err = lots.New(lots.Options{
-		Frame: p.Frame, Keyed: o.Keyed, Operator: o.Operator, Redis: o.Redis, Visitors: p.visitors, Address: o.Address,
+		Frame: p.Frame, Keyed: o.Keyed, Operator: o.Operator, Redis: o.Redis,
 	})
 	if err != nil {
 		return nil, err
@@ -104,11 +99,6 @@ func New(o Options) (*Pages, error) {
 
 //go:embed templates
 var templateFiles embed.FS
-
-// greet gives a visitor without a valid cookie one.
-func (p *Pages) greet(w http.ResponseWriter, r *http.Request) error {
-	return p.visitors.Greet(w, r, p.IsSecure(r))
-}
 
 const patternToken = "/{token:[A-Z2-7]{26}}" //nolint:gosec // the pattern of an address
 

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -30,8 +31,7 @@ func served(t *testing.T, api http.HandlerFunc) (*Pages, http.Handler) {
 	conn := redistest.Embedded(t)
 	pages, err := New(Options{
 		API: api, Keyed: api, Redis: conn.Client(),
-		Watch:   func(string) (<-chan struct{}, func()) { return nil, func() {} },
-		Address: frametest.Address,
+		Watch: func(string) (<-chan struct{}, func()) { return nil, func() {} },
 		Costs: func(context.Context, vehicle.Car, []string) (map[string]vehicle.Summary, error) {
 			return map[string]vehicle.Summary{}, nil
 		},
@@ -162,14 +162,14 @@ func TestAnUnknownAddressIsNotFound(t *testing.T) {
 	}
 }
 
-func TestALimitOfAllVisitorsIsSaidInWords(t *testing.T) {
+func TestALimitOfTheNetworkIsSaidInWords(t *testing.T) {
 	t.Parallel()
 	_, h := served(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "17")
 		refusing(http.StatusTooManyRequests, `{"error":"Your API key has exceeded","code":"rate_limited"}`)(w, nil)
 	})
 	w := post(h, "/go", "u=https://cars.example/1", http.Header{})
-	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "17" ||
+	if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "17" ||
 		strings.Contains(w.Body.String(), "API key") || !strings.Contains(w.Body.String(), "Many people") {
 		t.Errorf("%d %v\n%s", w.Code, w.Header(), w.Body)
 	}
@@ -296,5 +296,20 @@ func TestTheAnswerIsShownInBothLanguages(t *testing.T) {
 	if w := get(h, at+"/choose", nil); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "PASSO - M700A") ||
 		strings.Count(w.Body.String(), "ost not known yet") != 1 {
 		t.Errorf("choose: %d\n%s", w.Code, w.Body)
+	}
+}
+
+func TestLinksToOneCarShareAPage(t *testing.T) {
+	t.Parallel()
+	pages, h := served(t, answering(t, nil))
+	first := ask(t, h, "u=https://cars.example/1")
+	for n := range 5 {
+		if at := ask(t, h, fmt.Sprintf("u=https://cars.example/1?utm_source=%d", n)); at != first {
+			t.Errorf("another page: %s", at)
+		}
+	}
+	keys, err := pages.options.Redis.Keys(t.Context(), "page:link:*").Result()
+	if err != nil || len(keys) != 1 {
+		t.Errorf("%d links, %v", len(keys), err)
 	}
 }

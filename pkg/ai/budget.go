@@ -149,7 +149,7 @@ func (b *budget) reserve(ctx context.Context, tokens int) (reservation, error) {
 	day, resets := dayOf(b.now())
 	r := reservation{day: day, owner: owner, tokens: tokens, ofKey: ofKey}
 	part := 100
-	if owner == pace.Anonymous { // the rest of the day is for keys
+	if pace.IsAnonymous(owner) { // the rest of the day is for keys
 		part = partAnonymous
 	}
 	keys := slices.Insert(r.keys(), 1, keyLimit(day))

@@ -111,8 +111,8 @@ type httpConfig struct {
 	TrustedProxies     []netip.Prefix `env:"TRUSTED_PROXIES" default:"127.0.0.0/8,10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16,::1/128,fc00::/7" help:"Networks of proxies in front of the API: their X-Forwarded-For is believed, and their connections are not counted by address."`
 	Page               bool           `env:"PAGE" help:"Serve the pages for buyers at / and those for programmers at /docs, to visitors without an API key."`
 	PageURL            string         `env:"PAGE_URL" placeholder:"URL" help:"Public address of the pages, for the links that they give: https://ushuru.example; empty is that of the request."`
-	PageJobs           int            `env:"PAGE_JOBS" default:"40" range:"1..100000" help:"Maximum running jobs of all visitors of the pages together."`
-	PageRate           int            `env:"PAGE_RATE" default:"120" range:"1..1000000" help:"Requests per minute of all visitors of the pages together that start work."`
+	PageJobs           int            `env:"PAGE_JOBS" default:"40" range:"1..100000" help:"Maximum running jobs of the visitors of one network at the pages."`
+	PageRate           int            `env:"PAGE_RATE" default:"120" range:"1..1000000" help:"Requests per minute of the visitors of one network that start work."`
 	OperatorUser       string         `env:"OPERATOR_USER" default:"operator" help:"User for /console and /monitoring."`
 	OperatorPassword   Secret         `env:"OPERATOR_PASSWORD" help:"Password for /console and /monitoring, at least 12 characters; empty disables the pages."`
 	MonitoringWritable bool           `env:"MONITORING_WRITABLE" help:"Allow the operator to pause queues and to run or delete tasks."`

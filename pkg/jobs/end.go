@@ -126,8 +126,8 @@ func (*Store) account(ctx context.Context, pipe redis.Pipeliner, job *Job) {
 	if job.Class == Bulk {
 		size += recordBytes
 	}
-	pace.AddTo(ctx, pipe, job.Owner, size, retention)
+	pace.AddTo(ctx, pipe, job.Caller(), size, retention)
 	if job.Attached {
-		pace.ForgetIn(ctx, pipe, job.Owner, AttachmentName(job.DedupKey))
+		pace.ForgetIn(ctx, pipe, job.Caller(), AttachmentName(job.DedupKey))
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ushuru/pkg/message"
+	"ushuru/pkg/pace"
 )
 
 // Errors of the store.
@@ -107,6 +108,9 @@ type Job struct {
 	Deadline          time.Time // past it no step is retried
 }
 
+// Caller returns who takes turns for the job, and whose limits it counts against.
+func (j *Job) Caller() string { return pace.Caller(j.Owner, j.Origin.Network) }
+
 // New is what Create needs.
 type New struct {
 	Kind       string
@@ -124,4 +128,5 @@ type New struct {
 type Origin struct {
 	Request string `json:"request,omitempty"` // id of the request that caused it
 	Trace   string `json:"trace,omitempty"`   // W3C traceparent of that; "" when it is not traced
+	Network string `json:"network,omitempty"` // of the visitor who sent it; "" for an API key's
 }

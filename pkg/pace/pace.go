@@ -12,11 +12,27 @@ package pace
 import (
 	"cmp"
 	"context"
+	"strings"
 )
 
-// Anonymous owns the work of visitors without a key. They share what one key gets,
-// and less of it.
+// Anonymous owns the work of visitors without a key. Those of one network take turns as a
+// key does, and get less.
 const Anonymous = "anonymous"
+
+// Caller returns who takes turns for the work of an owner: a key for itself, and visitors
+// by their network.
+func Caller(owner, network string) string {
+	if owner == Anonymous && network != "" {
+		return Anonymous + "@" + network
+	}
+	return owner
+}
+
+// IsAnonymous reports whether a caller is a visitor without a key.
+func IsAnonymous(caller string) bool {
+	owner, _, _ := strings.Cut(caller, "@")
+	return owner == Anonymous
+}
 
 // Operator owns the work of the operator who has logged in with the password, and not
 // with an API key. It has what one key gets.
@@ -30,7 +46,7 @@ const (
 
 // weightOf returns the weight of an owner.
 func weightOf(owner string) float64 {
-	if owner == Anonymous {
+	if IsAnonymous(owner) {
 		return weightAnonymous
 	}
 	return weightKey
@@ -48,7 +64,7 @@ func Admits(owner string, has, free int) bool {
 // Share returns what one owner may use of a rate: two thirds, visitors one third. What is
 // left is for the others.
 func Share(owner string, rate float64) float64 {
-	if owner == Anonymous {
+	if IsAnonymous(owner) {
 		return rate / 3
 	}
 	return rate * 2 / 3
@@ -79,8 +95,8 @@ func (l Limits) Or(defaults Limits) Limits {
 
 type ownerKey struct{}
 
-// WithOwner says for whom the work of a context is: the id of an API key, or
-// Anonymous. Limits that are shared between owners read it.
+// WithOwner says for whom the work of a context is: a Caller. Limits that
+// are shared between owners read it.
 func WithOwner(ctx context.Context, owner string) context.Context {
 	return context.WithValue(ctx, ownerKey{}, owner)
 }

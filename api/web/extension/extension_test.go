@@ -16,8 +16,6 @@ import (
 
 	"ushuru/api/web/frame"
 	"ushuru/api/web/frame/frametest"
-	"ushuru/api/web/visitor"
-	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/testenv"
 
 	"github.com/gorilla/mux"
@@ -80,7 +78,7 @@ func TestTheExtensionAsksForLittle(t *testing.T) {
 
 func TestTheArchiveHasTheAddressOfItsServer(t *testing.T) {
 	t.Parallel()
-	pages, err := New(frametest.New(t, visitor.New(redistest.Embedded(t).Client())))
+	pages, err := New(frametest.New(t))
 	if err != nil {
 		t.Fatal(err)
 	}

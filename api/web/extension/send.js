@@ -26,25 +26,10 @@ async function read() {
   return page;
 }
 
-// solve finds what the server asks for when somebody asks much.
-async function solve(puzzle) {
-  const text = new TextEncoder();
-  const isSolved = async n => {
-    const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", text.encode(puzzle + n)));
-    return sum[0] === 0 && sum[1] === 0;
-  };
-  for (let n = 0; ; n += 64) {
-    const tries = await Promise.all(Array.from({length: 64}, (_, i) => isSolved(n + i)));
-    const found = tries.indexOf(true);
-    if (found >= 0) return String(n + found);
-  }
-}
-
 // post sends a page, and returns the address of its answer.
-async function post(server, page, proof = {}) {
+async function post(server, page) {
   const form = new FormData();
   form.set("u", page.url);
-  for (const [name, value] of Object.entries(proof)) form.set(name, value);
   form.set("page", page.html); // the last: the server reads it only when the rest is right
   let response;
   try {
@@ -59,9 +44,6 @@ async function post(server, page, proof = {}) {
   if (response.redirected && origin === server && /^\/e\/[A-Z2-7]{26}$/.test(pathname)) return response.url;
   let problem = {};
   try { problem = await response.json(); } catch { /* not from Ushuru */ }
-  if (problem.puzzle && !proof.puzzle) {
-    return post(server, page, {puzzle: problem.puzzle, solution: await solve(problem.puzzle)});
-  }
   throw new Failure(problem.text?.[say("language")] || problem.error || say("no_server", server));
 }
 

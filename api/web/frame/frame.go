@@ -20,10 +20,8 @@ import (
 	"ushuru/pkg/message"
 )
 
-// Options are the parts and settings of a Frame. Greet, Failed and LoggedPath are required.
+// Options are the parts and settings of a Frame. Failed and LoggedPath are required.
 type Options struct {
-	// Greet is called before the handler of every request that reads.
-	Greet func(w http.ResponseWriter, r *http.Request) error
 	// Failed returns the page that says why a request has failed.
 	Failed func(why message.Text) Screen
 	// LoggedPath returns a path as the log shows it.
@@ -44,8 +42,8 @@ type Frame struct {
 
 // New reads the embedded layout and assets.
 func New(o Options) (*Frame, error) {
-	if o.Greet == nil || o.Failed == nil || o.LoggedPath == nil {
-		return nil, errors.New("frame: options without Greet, Failed or LoggedPath")
+	if o.Failed == nil || o.LoggedPath == nil {
+		return nil, errors.New("frame: options without Failed or LoggedPath")
 	}
 	o.Log = cmp.Or(o.Log, slog.Default())
 	f := &Frame{options: o, layouts: map[string]*template.Template{}, screens: screens{}}
@@ -96,14 +94,7 @@ func (f *Frame) Page(next Handler) http.Handler {
 		h.Set("Cache-Control", "private, no-cache")
 		h.Set("X-Robots-Tag", "noindex")
 		h.Set("Vary", "Accept, Accept-Encoding, Accept-Language, Cookie")
-		err := error(nil)
-		if r.Method == http.MethodGet {
-			err = f.options.Greet(w, r)
-		}
-		if err == nil {
-			err = next(w, r)
-		}
-		if err != nil {
+		if err := next(w, r); err != nil {
 			f.Fail(w, r, err)
 		}
 	}))

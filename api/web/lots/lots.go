@@ -13,7 +13,6 @@ import (
 	"errors"
 	"maps"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -23,9 +22,9 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/api/problem"
+	"ushuru/api/request"
 	"ushuru/api/web/call"
 	"ushuru/api/web/frame"
-	"ushuru/api/web/visitor"
 	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
 )
@@ -61,9 +60,6 @@ type Options struct {
 	Keyed    http.Handler          // the endpoints under /v1/, for requests with an API key
 	Operator Operator              // the zero value when there is no login for it
 	Redis    redis.UniversalClient // holds the tables that are not started yet
-	Visitors *visitor.Visitors
-	// Address returns the address that a request came from.
-	Address func(r *http.Request) netip.Addr
 }
 
 // Lots are the pages of batches of one process.
@@ -71,17 +67,20 @@ type Lots struct {
 	options Options
 	frame   *frame.Frame
 	tables  pace.Counts // that arrive
+	logins  *pace.Rates // of keys that are typed
 }
 
 // New reads the embedded templates.
 func New(o Options) (*Lots, error) {
-	if o.Frame == nil || o.Keyed == nil || o.Redis == nil || o.Visitors == nil || o.Address == nil {
-		return nil, errors.New("lots: options without Frame, Keyed, Redis, Visitors or Address")
+	if o.Frame == nil || o.Keyed == nil || o.Redis == nil {
+		return nil, errors.New("lots: options without Frame, Keyed or Redis")
 	}
 	if err := o.Frame.Add(templates, "templates"); err != nil {
 		return nil, err
 	}
-	return &Lots{options: o, frame: o.Frame}, nil
+	return &Lots{
+		options: o, frame: o.Frame, logins: pace.NewRates(o.Redis),
+	}, nil
 }
 
 // Register adds the addresses of the pages to a router.
@@ -182,8 +181,7 @@ func (l *Lots) login(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	form := loginForm{Next: nextOf(r.PostForm.Get("next"))}
-	network := visitor.Hourly("login", visitor.NetworkOf(l.options.Address(r)), maxLogins)
-	if err := l.options.Visitors.Within(r.Context(), errBusy, network); err != nil {
+	if err := l.countLogin(r); err != nil {
 		return err
 	}
 	key := strings.TrimSpace(r.PostForm.Get("key"))
@@ -203,6 +201,22 @@ func (l *Lots) login(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	http.Redirect(w, r, form.Next, http.StatusSeeOther)
+	return nil
+}
+
+// countLogin counts a key that was typed, unless the network has tried too many.
+func (l *Lots) countLogin(r *http.Request) error {
+	ctx, cancel := context.WithTimeout(r.Context(), frame.RedisTimeout)
+	defer cancel()
+	allowed, err := l.logins.Take(ctx, pace.Limit{
+		Key: "rate:page:login:" + request.Of(r).Network, Rate: maxLogins / time.Hour.Seconds(), Burst: maxLogins,
+	})
+	switch {
+	case err != nil:
+		return frame.ErrRedis(err)
+	case !allowed.Allowed:
+		return errBusy.After(allowed.RetryAfter)
+	}
 	return nil
 }
 

@@ -14,10 +14,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"ushuru/api/web/frame/frametest"
-	"ushuru/api/web/visitor"
 	"ushuru/pkg/redisx/redistest"
 
 	"github.com/gorilla/mux"
@@ -71,10 +70,7 @@ func served(t *testing.T, api http.Handler) (*Lots, http.Handler) {
 func servedTo(t *testing.T, api http.Handler, operator Operator) (*Lots, http.Handler) {
 	t.Helper()
 	client := redistest.Embedded(t).Client()
-	visitors := visitor.New(client)
-	pages, err := New(Options{
-		Frame: frametest.New(t, visitors), Keyed: api, Operator: operator, Redis: client, Visitors: visitors, Address: frametest.Address,
-	})
+	pages, err := New(Options{Frame: frametest.New(t), Keyed: api, Operator: operator, Redis: client})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,13 +190,14 @@ func TestOnlyTheHolderOfAKeySeesBatches(t *testing.T) {
 	t.Parallel()
 	var started atomic.Int64
 	pages, h := served(t, batches(&started))
-	secret, err := pages.options.Visitors.Secret(t.Context())
+	sealer, secret, err := pages.sealer(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	over, _ := sealKey(secret, goodKey, time.Now().Add(-time.Second))
-	revoked, _ := sealKey(secret, "ush_revoked", time.Now().Add(time.Hour))
-	stranger, _ := sealKey([]byte("another secret"), goodKey, time.Now().Add(time.Hour))
+	revoked, _ := sealer.Encode(cookieSession, "ush_revoked")
+	stranger, _ := sealerWith([]byte("another secret")).Encode(cookieSession, goodKey)
+	var over string
+	synctest.Test(t, func(*testing.T) { over, _ = sealerWith(secret).Encode(cookieSession, goodKey) }) // its clock is of 2000
 	for name, cookie := range map[string]string{
 		"none": "", "over": "k=" + over, "revoked": "k=" + revoked, "of another server": "k=" + stranger, "no session": "k=AAAA",
 		"a key": "k=" + goodKey,

@@ -1,19 +1,19 @@
 package lots
 
 import (
-	"crypto/aes"
-	"crypto/cipher"
+	"context"
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
+
+	"github.com/gorilla/securecookie"
+
+	"ushuru/api/web/frame"
+	"ushuru/pkg/redisx"
 )
 
 const (
@@ -22,59 +22,26 @@ const (
 	cookieSession = "k"
 	sessionTTL    = 12 * time.Hour
 	maxKey        = 200 // bytes of what is typed as a key
+	keySecret     = "page:secret"
 )
 
 var errNoSession = errors.New("lots: no session")
 
-// sealerOf returns what encrypts the keys of sessions.
-func sealerOf(secret []byte) (cipher.AEAD, error) {
-	mac := hmac.New(sha256.New, secret)
-	_, _ = mac.Write([]byte("session"))
-	block, err := aes.NewCipher(mac.Sum(nil))
+// sealer returns what encrypts and checks the cookies of sessions, by a secret that all
+// processes share, and the secret.
+func (l *Lots) sealer(parent context.Context) (*securecookie.SecureCookie, []byte, error) {
+	ctx, cancel := context.WithTimeout(parent, frame.RedisTimeout)
+	defer cancel()
+	secret, err := redisx.Secret(ctx, l.options.Redis, keySecret)
 	if err != nil {
-		return nil, fmt.Errorf("lots: session: %w", err)
+		return nil, nil, frame.ErrRedis(err)
 	}
-	sealer, err := cipher.NewGCM(block)
-	if err != nil {
-		return nil, fmt.Errorf("lots: session: %w", err)
-	}
-	return sealer, nil
+	return sealerWith(secret), secret, nil
 }
 
-// sealKey returns the value of the cookie of a session until a time.
-func sealKey(secret []byte, key string, until time.Time) (string, error) {
-	sealer, err := sealerOf(secret)
-	if err != nil {
-		return "", err
-	}
-	nonce := make([]byte, sealer.NonceSize())
-	_, _ = rand.Read(nonce) // it never fails
-	text := strconv.FormatInt(until.Unix(), 10) + "\n" + key
-	return base64.RawURLEncoding.EncodeToString(sealer.Seal(nonce, nonce, []byte(text), []byte(cookieSession))), nil
-}
-
-// openKey returns the key in the cookie of a session; errNoSession when it is not ours, or
-// over.
-func openKey(secret []byte, value string, now time.Time) (string, error) {
-	sealer, err := sealerOf(secret)
-	if err != nil {
-		return "", err
-	}
-	sealed, err := base64.RawURLEncoding.DecodeString(value)
-	if err != nil || len(sealed) < sealer.NonceSize() {
-		return "", errNoSession
-	}
-	nonce, sealed := sealed[:sealer.NonceSize()], sealed[sealer.NonceSize():]
-	text, err := sealer.Open(nil, nonce, sealed, []byte(cookieSession))
-	if err != nil {
-		return "", errNoSession
-	}
-	at, key, _ := strings.Cut(string(text), "\n")
-	until, err := strconv.ParseInt(at, 10, 64)
-	if err != nil || now.After(time.Unix(until, 0)) {
-		return "", errNoSession
-	}
-	return key, nil
+func sealerWith(secret []byte) *securecookie.SecureCookie {
+	block := sha256.Sum256(append([]byte("session\n"), secret...))
+	return securecookie.New(secret, block[:]).MaxAge(int(sessionTTL.Seconds()))
 }
 
 // session is who has logged in: by an API key, or as the operator.
@@ -115,13 +82,13 @@ func (l *Lots) keySession(r *http.Request) (session, error) {
 	if err != nil {
 		return session{}, errNoSession
 	}
-	secret, err := l.options.Visitors.Secret(r.Context())
+	sealer, secret, err := l.sealer(r.Context())
 	if err != nil {
 		return session{}, err
 	}
-	key, err := openKey(secret, cookie.Value, time.Now())
-	if err != nil {
-		return session{}, err
+	var key string
+	if err := sealer.Decode(cookieSession, cookie.Value, &key); err != nil {
+		return session{}, errNoSession
 	}
 	mac := hmac.New(sha256.New, secret)
 	_, _ = mac.Write([]byte("key\n" + key))
@@ -135,12 +102,12 @@ func (l *Lots) setSession(w http.ResponseWriter, r *http.Request, key string) er
 		HttpOnly: true, Secure: l.frame.IsSecure(r), SameSite: http.SameSiteLaxMode,
 	}
 	if key != "" {
-		secret, err := l.options.Visitors.Secret(r.Context())
+		sealer, _, err := l.sealer(r.Context())
 		if err != nil {
 			return err
 		}
-		if cookie.Value, err = sealKey(secret, key, time.Now().Add(sessionTTL)); err != nil {
-			return err
+		if cookie.Value, err = sealer.Encode(cookieSession, key); err != nil {
+			return fmt.Errorf("lots: session: %w", err)
 		}
 		cookie.MaxAge = int(sessionTTL / time.Second)
 	}

@@ -30,7 +30,7 @@ const (
 	maxTableForm = maxLotsFile + 16<<10
 	tableTimeout = time.Minute
 	// maxTables is how many tables are received at once, and maxSessionTables those of
-	// one key.
+	// one session.
 	maxTables        = 8
 	maxSessionTables = 2
 

@@ -5,21 +5,18 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"ushuru/api/web/frame"
-	"ushuru/api/web/visitor"
 	"ushuru/pkg/message"
 )
 
-// New returns a frame that greets visitors. Its page of an error has only the reason.
-func New(t *testing.T, visitors *visitor.Visitors) *frame.Frame {
+// New returns a frame. Its page of an error has only the reason.
+func New(t *testing.T) *frame.Frame {
 	t.Helper()
 	f, err := frame.New(frame.Options{
-		Greet:      func(w http.ResponseWriter, r *http.Request) error { return visitors.Greet(w, r, false) },
 		Failed:     func(why message.Text) frame.Screen { return frame.Screen{Name: "failed", Body: why} },
 		LoggedPath: func(path string) string { return path },
 	})
@@ -32,9 +29,6 @@ func New(t *testing.T, visitors *visitor.Visitors) *frame.Frame {
 	}
 	return f
 }
-
-// Address is where every request comes from.
-func Address(*http.Request) netip.Addr { return netip.MustParseAddr("192.0.2.1") }
 
 // Get reads an address.
 func Get(h http.Handler, path string, header http.Header) *httptest.ResponseRecorder {

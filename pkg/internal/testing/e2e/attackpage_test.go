@@ -2,12 +2,9 @@ package e2e
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,32 +13,15 @@ import (
 	"ushuru/pkg/testenv"
 )
 
-var puzzlePattern = regexp.MustCompile(`data-puzzle="([^"]+)"`)
-
-// visit asks for a listing as a visitor of the pages does, who solves the puzzle.
+// visit asks for a listing as a visitor of the pages does.
 func (c *caller) visit(ctx context.Context, link string) response {
 	form := url.Values{"u": {link}}
-	send := func() response {
-		return c.request(ctx, http.MethodPost, "/go", strings.NewReader(form.Encode()),
-			"Content-Type", "application/x-www-form-urlencoded")
-	}
-	got := send()
-	found := puzzlePattern.FindSubmatch(got.body)
-	if found == nil {
-		return got
-	}
-	puzzle := string(found[1])
-	for n := 0; ; n++ {
-		if sum := sha256.Sum256([]byte(puzzle + strconv.Itoa(n))); sum[0] == 0 && sum[1] == 0 {
-			form.Set("puzzle", puzzle)
-			form.Set("solution", strconv.Itoa(n))
-			return send()
-		}
-	}
+	return c.request(ctx, http.MethodPost, "/go", strings.NewReader(form.Encode()),
+		"Content-Type", "application/x-www-form-urlencoded")
 }
 
-// Visitors without a key ask for pages that never end, and solve every puzzle: the pages
-// are at their cap of jobs, and a key is answered as fast as before.
+// Visitors without a key ask for pages that never end: their network
+// is at its cap of jobs, and a key is answered as fast as before.
 func TestAttackVisitorsAtTheCapOfThePages(t *testing.T) {
 	testenv.Long(t)
 	s := attacked(t, settings{api: []string{"--page"}, worker: []string{"--fetch-rate", "0"}})
@@ -55,13 +35,13 @@ func TestAttackVisitorsAtTheCapOfThePages(t *testing.T) {
 				switch got := visitors.visit(ctx, fmt.Sprintf("%s/%d", site, i)); got.status {
 				case http.StatusSeeOther:
 					admitted.Add(1)
-				case http.StatusServiceUnavailable:
+				case http.StatusTooManyRequests:
 					refused.Add(1)
 				}
 			})
 		},
 	})
-	t.Logf("%d estimates of visitors were started, %d requests beyond the cap were answered with 503", admitted.Load(), refused.Load())
+	t.Logf("%d estimates of visitors were started, %d requests beyond the cap were answered with 429", admitted.Load(), refused.Load())
 	if admitted.Load() < 40 || refused.Load() == 0 {
 		t.Errorf("the pages were not at their cap: %d started, %d refused", admitted.Load(), refused.Load())
 	}
