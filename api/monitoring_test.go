@@ -29,7 +29,6 @@ func visit(name, method, url string, status int) scenario {
 }
 
 func TestMonitoringShowsPayloadsReadably(t *testing.T) {
-	t.Parallel()
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		a := newApp(t, conn, monitored)
 		id := a.submit(t, "/kiswahili/magari?ada=1&b=<2>")

@@ -29,7 +29,6 @@ func (a *app) ask(t *testing.T, listing string, headers map[string]string) answe
 var async = map[string]string{"Prefer": "respond-async"}
 
 func TestRequestsPerMinute(t *testing.T) {
-	t.Parallel()
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		a := newApp(t, conn, func(o *api.Options) { o.Limits = pace.Limits{PerMinute: 3} })
 		a.work(t)
@@ -95,7 +94,6 @@ func TestCachedResponsesDoNotCount(t *testing.T) {
 }
 
 func TestRunningJobsPerKey(t *testing.T) {
-	t.Parallel()
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		a := newApp(t, conn, func(o *api.Options) { o.Limits = pace.Limits{Jobs: 2} })
 		var ids []string
@@ -127,7 +125,6 @@ func TestRunningJobsPerKey(t *testing.T) {
 }
 
 func TestBatchListingsPerKey(t *testing.T) {
-	t.Parallel()
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		a := newApp(t, conn, func(o *api.Options) { o.Limits = pace.Limits{BatchItems: 3} })
 		hand := func(listings ...string) answer {
@@ -153,7 +150,6 @@ func TestBatchListingsPerKey(t *testing.T) {
 }
 
 func TestWebhooksCountAgainstTheRate(t *testing.T) {
-	t.Parallel()
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		a := newApp(t, conn, func(o *api.Options) { o.Limits = pace.Limits{PerMinute: 3} })
 		id := hooked("")(t, a)

@@ -80,7 +80,6 @@ func (s scenario) check(t *testing.T, got answer, fill *strings.Replacer) {
 
 // TestScenarios runs every table on every kind of Redis.
 func TestScenarios(t *testing.T) {
-	t.Parallel()
 	tables := []struct {
 		name      string
 		scenarios []scenario

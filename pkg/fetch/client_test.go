@@ -64,6 +64,7 @@ func wantCode(t *testing.T, err error, code string, temporary bool) *Error {
 }
 
 func TestGetReturnsThePage(t *testing.T) {
+	t.Parallel()
 	var agent, accept string
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		agent, accept = r.UserAgent(), r.Header.Get("Accept")
@@ -100,6 +101,7 @@ func TestEnvironmentChangesNothing(t *testing.T) {
 }
 
 func TestAnyStatusIsAPage(t *testing.T) {
+	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "7")
 		w.WriteHeader(http.StatusServiceUnavailable)
@@ -115,6 +117,7 @@ func TestAnyStatusIsAPage(t *testing.T) {
 }
 
 func TestRetryAfterForms(t *testing.T) {
+	t.Parallel()
 	for value, want := range map[string]time.Duration{
 		"": 0, "30": 30 * time.Second, "-5": 0, "junk": 0, "99999999": time.Hour,
 		"Mon, 02 Jan 2006 15:04:05 GMT": 0, "Fri, 31 Dec 2199 23:59:59 GMT": time.Hour,
@@ -127,6 +130,7 @@ func TestRetryAfterForms(t *testing.T) {
 }
 
 func TestSelfRedirectWithCookieIsFollowed(t *testing.T) {
+	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if _, err := r.Cookie("seen"); err != nil {
 			http.SetCookie(w, &http.Cookie{Name: "seen", Value: "1"})
@@ -145,6 +149,7 @@ func TestSelfRedirectWithCookieIsFollowed(t *testing.T) {
 }
 
 func TestPageIsVisitedAgainAfterASideStep(t *testing.T) {
+	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		_, err := r.Cookie("seen")
 		switch {
@@ -164,6 +169,7 @@ func TestPageIsVisitedAgainAfterASideStep(t *testing.T) {
 }
 
 func TestRedirectsAreCapped(t *testing.T) {
+	t.Parallel()
 	hops := 0
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		hops++
@@ -177,6 +183,7 @@ func TestRedirectsAreCapped(t *testing.T) {
 }
 
 func TestFiveRedirectsAreFollowed(t *testing.T) {
+	t.Parallel()
 	hops := 0
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if hops++; hops <= maxRedirects {
@@ -190,6 +197,7 @@ func TestFiveRedirectsAreFollowed(t *testing.T) {
 }
 
 func TestRedirectToPrivateAddressIsRefused(t *testing.T) {
+	t.Parallel()
 	for _, target := range []string{
 		"http://10.0.0.1/", "http://169.254.169.254/latest/meta-data/", "http://0xa000001/", "file:///etc/passwd",
 		"http://redis:6379/", "http://www.example.com:6379/", "http://user:pw@www.example.com/",
@@ -207,6 +215,7 @@ func TestRedirectToPrivateAddressIsRefused(t *testing.T) {
 }
 
 func TestLoopbackIsRefusedByDefault(t *testing.T) {
+	t.Parallel()
 	asked := false
 	url := serve(t, func(http.ResponseWriter, *http.Request) { asked = true })
 	client, _ := New(Options{})
@@ -257,6 +266,7 @@ func nameServer(t *testing.T, answers ...[4]byte) *net.Resolver {
 }
 
 func TestNameThatResolvesToPrivateAddressIsRefused(t *testing.T) {
+	t.Parallel()
 	for _, address := range [][4]byte{{127, 0, 0, 1}, {10, 0, 0, 1}, {169, 254, 169, 254}} {
 		client, _ := newClient(Options{Timeout: 5 * time.Second}, nameServer(t, address))
 		_, err := client.Get(t.Context(), "http://cars.example.com/1")
@@ -268,6 +278,7 @@ func TestNameThatResolvesToPrivateAddressIsRefused(t *testing.T) {
 }
 
 func TestRedirectToNameThatResolvesToPrivateAddressIsRefused(t *testing.T) {
+	t.Parallel()
 	// Each connection is checked as it is made, so a name that was looked up
 	// before, or resolves differently the second time, gains nothing.
 	hop := ""
@@ -285,6 +296,7 @@ func TestRedirectToNameThatResolvesToPrivateAddressIsRefused(t *testing.T) {
 }
 
 func TestGzipBombIsCapped(t *testing.T) {
+	t.Parallel()
 	var bomb bytes.Buffer
 	packer := gzip.NewWriter(&bomb)
 	_, _ = io.CopyN(packer, zeros{}, 64<<20)
@@ -304,6 +316,7 @@ func TestGzipBombIsCapped(t *testing.T) {
 }
 
 func TestPackedFileIsNotUnpacked(t *testing.T) {
+	t.Parallel()
 	var file bytes.Buffer
 	packer := gzip.NewWriter(&file)
 	_, _ = io.CopyN(packer, zeros{}, 8<<20)
@@ -323,6 +336,7 @@ type zeros struct{}
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 func TestBodyLimitIsExact(t *testing.T) {
+	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.(http.Flusher).Flush() // chunked: no length to go by
 		_, _ = io.CopyN(w, zeros{}, int64(len(r.URL.Path)-1))
@@ -336,6 +350,7 @@ func TestBodyLimitIsExact(t *testing.T) {
 }
 
 func TestFiftyMegabytesAreNotRead(t *testing.T) {
+	t.Parallel()
 	for _, length := range []string{"", "52428800"} {
 		url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 			if length != "" {
@@ -349,6 +364,7 @@ func TestFiftyMegabytesAreNotRead(t *testing.T) {
 }
 
 func TestSlowAnswersTimeOut(t *testing.T) {
+	t.Parallel()
 	for name, afterHeader := range map[string]bool{"header": false, "body": true} {
 		t.Run(name, func(t *testing.T) {
 			url := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -365,6 +381,7 @@ func TestSlowAnswersTimeOut(t *testing.T) {
 }
 
 func TestHalfABodyIsAnError(t *testing.T) {
+	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "1000")
 		w.Header().Set("Retry-After", "3")
@@ -377,6 +394,7 @@ func TestHalfABodyIsAnError(t *testing.T) {
 }
 
 func TestCancellationEndsTheFetch(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	url := serve(t, func(_ http.ResponseWriter, r *http.Request) {
 		cancel()
@@ -390,6 +408,7 @@ func TestCancellationEndsTheFetch(t *testing.T) {
 }
 
 func TestClosedPortIsTemporary(t *testing.T) {
+	t.Parallel()
 	server := httptest.NewServer(nil)
 	server.Close()
 	_, err := testClient(t, Options{}).Get(t.Context(), server.URL)
@@ -397,6 +416,7 @@ func TestClosedPortIsTemporary(t *testing.T) {
 }
 
 func TestBadCertificateIsRefused(t *testing.T) {
+	t.Parallel()
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
 	server.Config.ErrorLog = nil
 	server.StartTLS()
@@ -406,6 +426,7 @@ func TestBadCertificateIsRefused(t *testing.T) {
 }
 
 func TestNegativeOptionsAreRefused(t *testing.T) {
+	t.Parallel()
 	if _, err := New(Options{Timeout: -1}); err == nil {
 		t.Error("negative timeout accepted")
 	}

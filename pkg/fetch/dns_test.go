@@ -57,6 +57,7 @@ func failingResolver(t *testing.T, fail *atomic.Int32) *net.Resolver {
 // known site only, the rules of its robots.txt are read when the resolver is back,
 // and an unknown name is not looked up again.
 func TestDNSFailureOfAKnownSitePasses(t *testing.T) {
+	t.Parallel()
 	var fail atomic.Int32
 	var pages atomic.Int32
 	url := serveAll(t, func(w http.ResponseWriter, r *http.Request) {

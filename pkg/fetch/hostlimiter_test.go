@@ -113,6 +113,7 @@ func TestAShorterPauseDoesNotEndALongerOne(t *testing.T) {
 }
 
 func TestARedirectToAnotherSiteWaitsInItsLine(t *testing.T) {
+	t.Parallel()
 	conn := redistest.Embedded(t)
 	var asked atomic.Int32
 	target := serve(t, func(http.ResponseWriter, *http.Request) { asked.Add(1) })
@@ -128,6 +129,7 @@ func TestARedirectToAnotherSiteWaitsInItsLine(t *testing.T) {
 
 // A Redis that does not answer must neither hang a fetch nor let it through.
 func TestWithoutRedisAFetchFailsClearly(t *testing.T) {
+	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

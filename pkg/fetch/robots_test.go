@@ -11,6 +11,7 @@ import (
 )
 
 func TestRobotsRules(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, file, path string
 		allowed          bool
@@ -61,6 +62,7 @@ func TestRobotsRules(t *testing.T) {
 }
 
 func TestRobotsName(t *testing.T) {
+	t.Parallel()
 	for agent, want := range map[string]string{
 		DefaultUserAgent: "ushuru", "Mozilla/5.0 (compatible; USHURU/2; +https://example.com)": "ushuru", "CarBot/1.0 (x)": "CarBot",
 	} {
@@ -104,6 +106,7 @@ func status(code int) http.HandlerFunc {
 }
 
 func TestRobotsAreObeyed(t *testing.T) {
+	t.Parallel()
 	site := newRobotsSite(t, text("User-agent: *\nDisallow: /private"))
 	client := testClient(t, Options{})
 	_, err := client.Get(t.Context(), site.url+"/private/1")
@@ -119,6 +122,7 @@ func TestRobotsAreObeyed(t *testing.T) {
 }
 
 func TestRobotsAreAskedForOnceADay(t *testing.T) {
+	t.Parallel()
 	site := newRobotsSite(t, text("User-agent: *\nDisallow: /a"))
 	client := testClient(t, Options{})
 	now := time.Now()
@@ -139,6 +143,7 @@ func TestRobotsAreAskedForOnceADay(t *testing.T) {
 }
 
 func TestRobotsThatAreNotThereForbidNothing(t *testing.T) {
+	t.Parallel()
 	for name, robots := range map[string]http.HandlerFunc{
 		"404": status(404), "401": status(401), "403": status(403), "204": status(204),
 		"circle": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/robots.txt", http.StatusFound) },
@@ -154,6 +159,7 @@ func TestRobotsThatAreNotThereForbidNothing(t *testing.T) {
 }
 
 func TestRobotsThatFailHoldThePageBackForAShortWhile(t *testing.T) {
+	t.Parallel()
 	for name, robots := range map[string]http.HandlerFunc{
 		"500": status(500), "503": status(503), "429": status(429),
 		"broken off": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
@@ -190,6 +196,7 @@ func TestRobotsThatFailHoldThePageBackForAShortWhile(t *testing.T) {
 }
 
 func TestRobotsThatFailOnceHoldNothingBack(t *testing.T) {
+	t.Parallel()
 	var failures atomic.Int64
 	site := newRobotsSite(t, func(w http.ResponseWriter, r *http.Request) {
 		if failures.Add(1) <= robotsRetries {
@@ -207,6 +214,7 @@ func TestRobotsThatFailOnceHoldNothingBack(t *testing.T) {
 }
 
 func TestRobotsInMemoryAreBounded(t *testing.T) {
+	t.Parallel()
 	one := "User-agent: *\nDisallow: /" + strings.Repeat("a", maxRobotsSize/2) + "\n"
 	client := testClient(t, Options{})
 	for range 40 {

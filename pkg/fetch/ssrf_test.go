@@ -17,6 +17,7 @@ const minShapes = 170
 // No shape is connected to: not as the URL of a page, not as that of a webhook, not
 // as the target of a redirect.
 func TestAttackSSRFShapesAreRefused(t *testing.T) {
+	t.Parallel()
 	shapes := fetchtest.Shapes()
 	if len(shapes) < minShapes {
 		t.Errorf("%d shapes, want at least %d", len(shapes), minShapes)
@@ -64,6 +65,7 @@ func wantRefused(t *testing.T, what, shape string, err error) {
 
 // As above, for a redirect: a page may name any target.
 func TestAttackRedirectsToSSRFShapesAreRefused(t *testing.T) {
+	t.Parallel()
 	var to string
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/go" {

@@ -7,6 +7,7 @@ import (
 )
 
 func TestCheckURLNormalises(t *testing.T) {
+	t.Parallel()
 	for raw, want := range map[string]string{
 		"https://www.Example.com":                 "https://www.example.com/",
 		" https://www.example.com/a?b=c#d ":       "https://www.example.com/a?b=c",
@@ -29,6 +30,7 @@ func TestCheckURLNormalises(t *testing.T) {
 }
 
 func TestCheckURLRefuses(t *testing.T) {
+	t.Parallel()
 	cases := map[string][]string{
 		URLInvalid: {
 			"", "nonsense", "/only/a/path", "https://", "https:///x", "http:opaque", "https://a b.com/", "https://exa\nmple.com/",
@@ -61,6 +63,7 @@ func TestCheckURLRefuses(t *testing.T) {
 }
 
 func TestAllowLoopbackOpensLoopbackOnly(t *testing.T) {
+	t.Parallel()
 	for _, raw := range []string{"http://127.0.0.1:8080/", "http://[::1]:9/", "http://localhost:1234/", "http://127.9.9.9/"} {
 		if _, err := CheckURL(raw, true); err != nil {
 			t.Errorf("CheckURL(%q): %v", raw, err)

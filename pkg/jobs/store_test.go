@@ -472,7 +472,6 @@ func retriesAreCounted(t *testing.T, store *jobs.Store) {
 
 // The record of a job that has ended holds its car once: in the result or the error.
 func TestOutputsAreDroppedWhenTheJobEnds(t *testing.T) {
-	t.Parallel()
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		store := jobs.NewStore(conn.Client())
 		for name, end := range map[string]func(job *jobs.Job) error{

@@ -34,6 +34,7 @@ func (l *looksSeen) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pr
 }
 
 func TestAllWhoFollowCostOneLook(t *testing.T) {
+	t.Parallel()
 	conn := redistest.Embedded(t)
 	seen := &looksSeen{}
 	conn.Client().AddHook(seen)

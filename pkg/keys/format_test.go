@@ -6,6 +6,7 @@ import (
 )
 
 func TestChecksumIsCRC32InBase62(t *testing.T) {
+	t.Parallel()
 	// CRC32("123456789") is 0xCBF43926, the check value of every CRC table.
 	if got := checksum("123456789"); got != "3jZRME" {
 		t.Errorf("checksum = %q, want 3jZRME", got)
@@ -16,6 +17,7 @@ func TestChecksumIsCRC32InBase62(t *testing.T) {
 }
 
 func TestRandomTextUsesTheWholeAlphabetEvenly(t *testing.T) {
+	t.Parallel()
 	const each = 10_000
 	text := randomText(each * len(alphabet))
 	if len(text) != each*len(alphabet) {

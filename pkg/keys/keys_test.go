@@ -35,6 +35,7 @@ func create(t *testing.T, store *keys.Store, name string) (string, keys.Key) {
 }
 
 func TestCreatedKeyVerifies(t *testing.T) {
+	t.Parallel()
 	store, _ := newStore(t)
 	plain, created := create(t, store, "  Kariakoo Motors ")
 	if !regexp.MustCompile(`^ush_[0-9A-Za-z]{38}$`).MatchString(plain) {
@@ -50,6 +51,7 @@ func TestCreatedKeyVerifies(t *testing.T) {
 }
 
 func TestKeysDiffer(t *testing.T) {
+	t.Parallel()
 	store, _ := newStore(t)
 	first, one := create(t, store, "one")
 	second, two := create(t, store, "two")
@@ -59,6 +61,7 @@ func TestKeysDiffer(t *testing.T) {
 }
 
 func TestPlainKeyIsStoredNowhere(t *testing.T) {
+	t.Parallel()
 	store, server := newStore(t)
 	plain, _ := create(t, store, "name")
 	dump := server.Dump()
@@ -71,6 +74,7 @@ func TestPlainKeyIsStoredNowhere(t *testing.T) {
 }
 
 func TestInvalidKeys(t *testing.T) {
+	t.Parallel()
 	store, server := newStore(t)
 	other, _ := newStore(t)
 	good, _ := create(t, store, "good")
@@ -112,6 +116,7 @@ func TestInvalidKeys(t *testing.T) {
 }
 
 func TestVerifyCostsOneCommand(t *testing.T) {
+	t.Parallel()
 	store, server := newStore(t)
 	plain, _ := create(t, store, "name")
 	before := server.CommandCount()
@@ -124,6 +129,7 @@ func TestVerifyCostsOneCommand(t *testing.T) {
 }
 
 func TestRevoke(t *testing.T) {
+	t.Parallel()
 	store, _ := newStore(t)
 	plain, key := create(t, store, "leaked")
 	other, _ := create(t, store, "other")
@@ -144,6 +150,7 @@ func TestRevoke(t *testing.T) {
 }
 
 func TestList(t *testing.T) {
+	t.Parallel()
 	store, server := newStore(t)
 	if all, err := store.List(t.Context()); err != nil || len(all) != 0 {
 		t.Errorf("empty list = %v, %v", all, err)
@@ -166,6 +173,7 @@ func TestList(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
+	t.Parallel()
 	store, _ := newStore(t)
 	for _, name := range []string{"", "   ", "line\nbreak", strings.Repeat("n", 101)} {
 		if _, _, err := store.Create(t.Context(), name); !errors.Is(err, keys.ErrName) {
@@ -176,6 +184,7 @@ func TestNames(t *testing.T) {
 }
 
 func TestRedisDownIsNotAnInvalidKey(t *testing.T) {
+	t.Parallel()
 	store, server := newStore(t)
 	plain, key := create(t, store, "name")
 	server.Close()

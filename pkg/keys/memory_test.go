@@ -34,6 +34,7 @@ func refusedAfter(t *testing.T, memory *keys.Memory, plain string) time.Duration
 }
 
 func TestMemoryReadsABusyKeyOnce(t *testing.T) {
+	t.Parallel()
 	store, server := newStore(t)
 	memory := keys.NewMemory(store)
 	plain, created := create(t, store, "busy")
@@ -51,6 +52,7 @@ func TestMemoryReadsABusyKeyOnce(t *testing.T) {
 // TestRevocationHoldsWithinASecondWithoutMessage: nothing listens, as when every
 // message is lost.
 func TestRevocationHoldsWithinASecondWithoutMessage(t *testing.T) {
+	t.Parallel()
 	store, _ := newStore(t)
 	memory := keys.NewMemory(store)
 	plain, key := create(t, store, "leaked")
@@ -66,6 +68,7 @@ func TestRevocationHoldsWithinASecondWithoutMessage(t *testing.T) {
 }
 
 func TestRevocationIsPublished(t *testing.T) {
+	t.Parallel()
 	server := miniredis.RunT(t)
 	rdb := redis.NewClient(&redis.Options{Addr: server.Addr(), MaxRetries: -1})
 	t.Cleanup(func() { _ = rdb.Close() })
@@ -111,6 +114,7 @@ func TestRevocationIsPublished(t *testing.T) {
 }
 
 func TestMemoryRemembersNothingInvalid(t *testing.T) {
+	t.Parallel()
 	store, server := newStore(t)
 	other, _ := newStore(t)
 	memory := keys.NewMemory(store)
@@ -129,6 +133,7 @@ func TestMemoryRemembersNothingInvalid(t *testing.T) {
 // TestRedisThatIsAwayExtendsNothing: a remembered key is not valid for longer
 // because it cannot be read again.
 func TestRedisThatIsAwayExtendsNothing(t *testing.T) {
+	t.Parallel()
 	store, server := newStore(t)
 	memory := keys.NewMemory(store)
 	plain, _ := create(t, store, "name")

@@ -38,6 +38,7 @@ func (*killed) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 // A rotation that is killed before any of its commands leaves the old key as it was, and
 // the next rotation gives its owner the whole grace.
 func TestAKilledRotationLeavesTheOldKey(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	client := redistest.Open(t, server.URL).Client()
 	store := keys.NewStore(client)
@@ -86,6 +87,7 @@ func TestAKilledRotationLeavesTheOldKey(t *testing.T) {
 // Of rotations at the same time at least one key is valid, and none stays valid that a
 // revocation does not find.
 func TestRotationsAtTheSameTime(t *testing.T) {
+	t.Parallel()
 	store := keys.NewStore(redistest.Open(t, redistest.Start(t).URL).Client())
 	for round := range 20 {
 		old, key := create(t, store, "race "+string(rune('a'+round)))

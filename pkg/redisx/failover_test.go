@@ -17,6 +17,7 @@ import (
 const maxGap = 8 * time.Second
 
 func TestClusterFailoverIsNoticedWithinSeconds(t *testing.T) {
+	t.Parallel()
 	testenv.Long(t)
 	set := redistest.ReplicatedCluster(t)
 	conn := redistest.Open(t, set.URL)
@@ -47,6 +48,7 @@ func TestClusterFailoverIsNoticedWithinSeconds(t *testing.T) {
 }
 
 func TestOpenWhileLoading(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	server.RestartLoading(2 * time.Second)
 	if _, err := redisx.Open(t.Context(), redisx.Options{URL: server.URL}); !redisx.IsLoading(err) {
@@ -63,6 +65,7 @@ func TestOpenWhileLoading(t *testing.T) {
 }
 
 func TestAwaitReplicas(t *testing.T) {
+	t.Parallel()
 	testenv.Long(t)
 	set := redistest.Sentinel(t)
 	conn := redistest.Open(t, set.URL)
@@ -89,6 +92,7 @@ func TestAwaitReplicas(t *testing.T) {
 }
 
 func TestAwaitReplicasOfEveryMaster(t *testing.T) {
+	t.Parallel()
 	testenv.Long(t)
 	set := redistest.ReplicatedCluster(t)
 	conn := redistest.Open(t, set.URL)

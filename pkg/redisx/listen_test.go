@@ -10,6 +10,7 @@ import (
 )
 
 func TestListenSubscribesAgain(t *testing.T) {
+	t.Parallel()
 	conn, err := redisx.Open(t.Context(), redisx.Options{URL: redistest.Start(t).URL})
 	must(t, err)
 	defer conn.Close()

@@ -16,6 +16,7 @@ import (
 )
 
 func TestEmbeddedIsRefusedUnlessAllowed(t *testing.T) {
+	t.Parallel()
 	_, err := redisx.Open(t.Context(), redisx.Options{})
 	if !errors.Is(err, redisx.ErrEmbeddedRefused) {
 		t.Errorf("Open: %v, want ErrEmbeddedRefused", err)
@@ -23,6 +24,7 @@ func TestEmbeddedIsRefusedUnlessAllowed(t *testing.T) {
 }
 
 func TestEmbeddedIsNotUsedWhereThereIsAURL(t *testing.T) {
+	t.Parallel()
 	options := redisx.Options{URL: redistest.Start(t).URL, AllowEmbedded: true}
 	conn, err := redisx.Open(t.Context(), options)
 	must(t, err)
@@ -67,6 +69,7 @@ func TestOpenThatFailsLeavesNothingBehind(t *testing.T) {
 }
 
 func TestOpenObeysItsContext(t *testing.T) {
+	t.Parallel()
 	line := redistest.Proxy(t, redistest.Start(t).Addr)
 	line.Delay(deadline)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -77,6 +80,7 @@ func TestOpenObeysItsContext(t *testing.T) {
 }
 
 func TestClosingAClientOfAsynqClosesNoOther(t *testing.T) {
+	t.Parallel()
 	conn := redistest.Open(t, redistest.Start(t).URL)
 	made, ok := conn.AsynqOpt().MakeRedisClient().(interface{ Close() error })
 	if !ok {
@@ -87,6 +91,7 @@ func TestClosingAClientOfAsynqClosesNoOther(t *testing.T) {
 }
 
 func TestPasswordAndSocket(t *testing.T) {
+	t.Parallel()
 	socket := filepath.Join(t.TempDir(), "s")
 	running := redistest.Start(t, redistest.Args("--unixsocket", socket))
 	must(t, redistest.Open(t, running.URL).Client().ConfigSet(t.Context(), "requirepass", "s3cr3t").Err())
@@ -105,6 +110,7 @@ func TestPasswordAndSocket(t *testing.T) {
 }
 
 func TestWarnings(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		option redistest.Option
 		want   string
@@ -134,6 +140,7 @@ func TestWarningsOfAClusterAreNotRepeated(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
+	t.Parallel()
 	for version, old := range map[string]bool{
 		"6.0.16": true, "5.0.7": true, "6.2.0": false, "7.0.15": false, "10.1.0": false, "": false, "unstable": false,
 	} {

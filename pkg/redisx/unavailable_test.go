@@ -13,6 +13,7 @@ import (
 )
 
 func TestIsUnavailable(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		err  error
 		want bool
@@ -33,6 +34,7 @@ func TestIsUnavailable(t *testing.T) {
 }
 
 func TestRealServersAreUnavailable(t *testing.T) {
+	t.Parallel()
 	full := redistest.Open(t, redistest.Start(t, redistest.Args("--maxmemory", "1")).URL)
 	if err := full.Client().Set(t.Context(), "k", "v", 0).Err(); !redisx.IsUnavailable(err) {
 		t.Errorf("without memory: %v", err)

@@ -9,6 +9,7 @@ import (
 )
 
 func TestParseURL(t *testing.T) {
+	t.Parallel()
 	type want struct {
 		kind                   kind
 		addrs                  string
@@ -58,6 +59,7 @@ func TestParseURL(t *testing.T) {
 }
 
 func TestParseURLRefuses(t *testing.T) {
+	t.Parallel()
 	for url, want := range map[string]string{
 		"h:6379":                     "scheme",
 		"http://h":                   "scheme",
@@ -86,6 +88,7 @@ func TestParseURLRefuses(t *testing.T) {
 // What asynq takes means the same here, but for lists of hosts with ports,
 // which asynq's parser cannot read since Go 1.26.
 func TestParseURLAgreesWithAsynq(t *testing.T) {
+	t.Parallel()
 	for _, url := range []string{
 		"redis://h:1", "redis://:p@h:1/3", "rediss://h:1", "redis-socket:///r.sock?db=2",
 	} {
@@ -110,6 +113,7 @@ func TestParseURLAgreesWithAsynq(t *testing.T) {
 }
 
 func TestRedact(t *testing.T) {
+	t.Parallel()
 	for url, want := range map[string]string{
 		"redis://h:1/2":                          "redis://h:1/2",
 		"redis://:secret@h:1/2":                  "redis://:***@h:1/2",

@@ -98,6 +98,7 @@ func TestAnswersAreCachedUntilTheQuarterEnds(t *testing.T) {
 
 // Who watches the authority's figures hears of each once, with what was asked.
 func TestOnAnswerIsCalledOncePerAnswer(t *testing.T) {
+	t.Parallel()
 	conn := redistest.Embedded(t)
 	var heard []string
 	f := newFixture(t, conn, tratest.Options{}, tra.AuthorityOptions{

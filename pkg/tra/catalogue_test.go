@@ -25,6 +25,7 @@ func texts(labels []Label) []string {
 }
 
 func TestCatalogueFindsMakesInBothSpellings(t *testing.T) {
+	t.Parallel()
 	c := testCatalogue()
 	for name, want := range map[string]string{
 		"TOYOTA": "TOYOTA", "Toyota": "TOYOTA", "Mercedes-Benz": "MERCEDES", "MERCEDES": "MERCEDES", "DAF XF": "DAF CF / XF",
@@ -40,6 +41,7 @@ func TestCatalogueFindsMakesInBothSpellings(t *testing.T) {
 }
 
 func TestCatalogueFindsCodesWithinTheMake(t *testing.T) {
+	t.Parallel()
 	c := testCatalogue()
 	of := func(name string) *Entries {
 		entries, ok := c.Of(name)
@@ -70,6 +72,7 @@ func TestCatalogueFindsCodesWithinTheMake(t *testing.T) {
 }
 
 func TestCatalogueFindsModelsWhateverTheirSpacing(t *testing.T) {
+	t.Parallel()
 	entries, ok := testCatalogue().Of("TOYOTA")
 	if !ok || len(entries.ByModel("LANDCRUISER")) != 1 || !entries.HasModel([]byte("PROBOX")) || entries.HasModel([]byte("PRO")) {
 		t.Error("models are not found by their folded names")
@@ -77,6 +80,7 @@ func TestCatalogueFindsModelsWhateverTheirSpacing(t *testing.T) {
 }
 
 func TestAMakeListedTwiceKeepsBothLists(t *testing.T) {
+	t.Parallel()
 	c := NewCatalogue([]MakeLabels{{Make: Make{1, "KIA"}, Labels: []string{"A - B1C - SUV"}}, {Make: Make{2, "KIA"}, Labels: []string{"D - E1F - SUV"}}})
 	kia, _ := c.Of("KIA")
 	if c.Len() != 2 || len(c.Makes()) != 1 || kia.ByCode("E1F")[0].Make.ID != 2 {

@@ -13,6 +13,7 @@ import (
 
 // Whichever call fails, the check makes those before it, ends there and says why.
 func TestCheckEndsAtTheCallThatFails(t *testing.T) {
+	t.Parallel()
 	server, client := simulated(t, tratest.Options{})
 	for _, fault := range []struct {
 		faults tratest.Faults
@@ -59,6 +60,7 @@ func TestCheckEndsAtTheCallThatFails(t *testing.T) {
 // A reset closes an open breaker of every process at its next heartbeat, and none that
 // starts later.
 func TestAResetClosesTheBreaker(t *testing.T) {
+	t.Parallel()
 	conn := redistest.Embedded(t)
 	f := newFixture(t, conn, tratest.Options{}, tra.AuthorityOptions{})
 	store := tra.NewStore(conn.Client(), tra.StoreOptions{})

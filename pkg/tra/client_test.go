@@ -50,6 +50,7 @@ func fielderOf(id int) tra.Vehicle {
 }
 
 func TestTheChainOfSevenCalls(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	_, client := simulated(t, tratest.Options{Date: time.Date(2025, 11, 15, 12, 0, 0, 0, duty.EAT)})
 	makes, err := client.Makes(ctx)
@@ -108,6 +109,7 @@ func TestTheChainOfSevenCalls(t *testing.T) {
 }
 
 func TestRequestsAreThoseOfTheRecordedURLs(t *testing.T) {
+	t.Parallel()
 	var got []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		got = append(got, r.RequestURI)
@@ -156,6 +158,7 @@ func TestRequestsAreThoseOfTheRecordedURLs(t *testing.T) {
 }
 
 func TestLabelsGoBackByteForByte(t *testing.T) {
+	t.Parallel()
 	label := "  X-TRAIL  -  T32 - 5+2 SEATS/É - SUV "
 	var asked string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -177,6 +180,7 @@ func TestLabelsGoBackByteForByte(t *testing.T) {
 }
 
 func TestEveryFaultHasItsKind(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		faults    tratest.Faults
 		kind      tra.Kind
@@ -215,6 +219,7 @@ func TestEveryFaultHasItsKind(t *testing.T) {
 }
 
 func TestWhatTheAuthoritySentIsForTheLogOnly(t *testing.T) {
+	t.Parallel()
 	_, client := simulated(t, tratest.Options{Faults: tratest.Faults{Status: 500}})
 	_, err := client.Makes(t.Context())
 	if err == nil || strings.Contains(fmt.Sprintf("%v %s %q", err, err, err), "NullPointer") {
@@ -228,6 +233,7 @@ func TestWhatTheAuthoritySentIsForTheLogOnly(t *testing.T) {
 }
 
 func TestRetryAfterIsKept(t *testing.T) {
+	t.Parallel()
 	for header, want := range map[string]time.Duration{
 		"7": 7 * time.Second, "": 0, "-5": 0, "soon": 0, "99999999": 24 * time.Hour, "Mon, 02 Jan 2006 15:04:05 GMT": 0,
 	} {
@@ -244,6 +250,7 @@ func TestRetryAfterIsKept(t *testing.T) {
 }
 
 func TestAnUntrustedCertificateIsItsOwnKind(t *testing.T) {
+	t.Parallel()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`[]`)) }))
 	defer server.Close()
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
@@ -263,6 +270,7 @@ func TestAnUntrustedCertificateIsItsOwnKind(t *testing.T) {
 }
 
 func TestRedirectsStayOnTheHost(t *testing.T) {
+	t.Parallel()
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") }))
 	defer elsewhere.Close()
 	target := ""
@@ -291,6 +299,7 @@ func TestRedirectsStayOnTheHost(t *testing.T) {
 }
 
 func TestTheCallersOwnEndIsNotTheAuthoritysFault(t *testing.T) {
+	t.Parallel()
 	_, client := simulated(t, tratest.Options{Faults: tratest.Faults{Latency: tratest.Duration(time.Minute)}})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
@@ -301,6 +310,7 @@ func TestTheCallersOwnEndIsNotTheAuthoritysFault(t *testing.T) {
 }
 
 func TestAnAnswerBeyondTheLimitIsNotDecoded(t *testing.T) {
+	t.Parallel()
 	server := tratest.Start(t, tratest.Options{})
 	client := newClient(t, tra.Options{BaseURL: server.URL, MaxBody: 100})
 	_, err := client.Makes(t.Context())
@@ -310,6 +320,7 @@ func TestAnAnswerBeyondTheLimitIsNotDecoded(t *testing.T) {
 }
 
 func TestEmptyListsAreAnswers(t *testing.T) {
+	t.Parallel()
 	server, client := simulated(t, tratest.Options{Faults: tratest.Faults{EmptyLists: true}})
 	if makes, err := client.Makes(t.Context()); err != nil || len(makes) != 0 {
 		t.Errorf("makes: %v, %v", makes, err)
@@ -324,6 +335,7 @@ func TestEmptyListsAreAnswers(t *testing.T) {
 }
 
 func TestDetailsInEveryForm(t *testing.T) {
+	t.Parallel()
 	for name, faults := range map[string]tratest.Faults{
 		"object": {}, "list": {ObjectInList: true}, "numbers": {NumbersAsNumbers: true},
 		"list of numbers": {NumbersAsNumbers: true, ObjectInList: true},
@@ -343,6 +355,7 @@ func TestDetailsInEveryForm(t *testing.T) {
 }
 
 func TestAnUnlistedVehicleIsItsOwnKind(t *testing.T) {
+	t.Parallel()
 	server, client := simulated(t, tratest.Options{})
 	v := fielderOf(server.MakeID("TOYOTA"))
 	v.YOM = 1971
@@ -353,6 +366,7 @@ func TestAnUnlistedVehicleIsItsOwnKind(t *testing.T) {
 }
 
 func TestNewClientRefusesBadOptions(t *testing.T) {
+	t.Parallel()
 	empty := filepath.Join(t.TempDir(), "empty.pem")
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 )
 
 func TestListsAreReadInEveryForm(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		body string
 		want []string
@@ -50,6 +51,7 @@ func TestListsAreReadInEveryForm(t *testing.T) {
 }
 
 func TestNumbersMayBeTexts(t *testing.T) {
+	t.Parallel()
 	makes, err := decodeMakes([]byte(`[{"makeId":"1503191","makeName":"TOYOTA"},{"makeId":7,"makeName":"BMW"},{"makeId":8,"makeName":null}]`))
 	if want := []Make{{1503191, "TOYOTA"}, {7, "BMW"}}; err != nil || !slices.Equal(makes, want) {
 		t.Errorf("makes %v, %v", makes, err)
@@ -88,6 +90,7 @@ func answer(changes map[string]any) string {
 type fields = map[string]any
 
 func TestDetailsAreChecked(t *testing.T) {
+	t.Parallel()
 	other := fields{"yom": 2013}
 	for name, c := range map[string]struct {
 		body     string

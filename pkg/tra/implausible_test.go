@@ -56,6 +56,7 @@ func TestImplausibleFiguresThatStayAreAnErrorAndAreNotKept(t *testing.T) {
 
 // A year of the far future would make every answer stale for ever.
 func TestAStrangeYearIsNoPeriod(t *testing.T) {
+	t.Parallel()
 	conn := redistest.Embedded(t)
 	f := newFixture(t, conn, tratest.Options{Year: 2099}, tra.AuthorityOptions{})
 	if _, err := f.Details(t.Context(), f.toyota, fielderOf(0)); err != nil {

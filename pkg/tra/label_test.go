@@ -11,6 +11,7 @@ import (
 )
 
 func TestParseLabelReadsEveryShape(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]Label{
 		"COROLLA FIELDER - NKE165 - HYBRID - WAGON": {Model: "COROLLA FIELDER", Codes: []string{"NKE165"}, Extras: []string{"HYBRID"}, Body: "WAGON"},
 		"IST - NCP110 - HATCHBACK":                  {Model: "IST", Codes: []string{"NCP110"}, Body: "HATCHBACK"},
@@ -41,6 +42,7 @@ func TestParseLabelReadsEveryShape(t *testing.T) {
 }
 
 func TestOnlyFourPartLabelsSayHybrid(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]bool{
 		"COROLLA FIELDER - NKE165 - HYBRID - WAGON": true,
 		"FIT HYBRID - GP1 - HATCHBACK":              true,
@@ -54,6 +56,7 @@ func TestOnlyFourPartLabelsSayHybrid(t *testing.T) {
 
 // The simulated catalogue gives model, code and body beside each label.
 func TestParseLabelAgreesWithTheSimulatedCatalogue(t *testing.T) {
+	t.Parallel()
 	file, err := os.Open(testenv.Reference(t, "matching", "catalogue.csv"))
 	if err != nil {
 		t.Fatal(err)

@@ -106,6 +106,7 @@ func socks(conn net.Conn, used *atomic.Int32) error {
 }
 
 func TestCallsGoThroughTheProxy(t *testing.T) {
+	t.Parallel()
 	authority := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `[]`)
 	}))
@@ -148,6 +149,7 @@ func TestCallsGoThroughTheProxy(t *testing.T) {
 }
 
 func TestProxyThatIsNoneIsRefusedWithoutItsPassword(t *testing.T) {
+	t.Parallel()
 	for _, address := range []string{
 		"ftp://u:secret@proxy.example:21", "proxy.example:3128", "https://u:secret@", "https://u:secret@proxy.example/path", "https://u:secret@%zz",
 	} {

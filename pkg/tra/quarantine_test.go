@@ -131,6 +131,7 @@ func TestAnOperatorTakesAQuarantinedList(t *testing.T) {
 func sorted(ids []int) []int { return slices.Sorted(slices.Values(ids)) }
 
 func TestARequestedSyncThatFailsSaysSo(t *testing.T) {
+	t.Parallel()
 	conn := redistest.Embedded(t)
 	r := newCatalogueRig(t, conn)
 	id, err := r.store.RequestSync(t.Context(), tra.SyncOptions{})

@@ -6,6 +6,7 @@ import (
 )
 
 func TestQuarterEnd(t *testing.T) {
+	t.Parallel()
 	for now, want := range map[string]string{
 		"2025-11-15T12:00:00Z": "2026-01-01T00:00:00+03:00",
 		"2025-12-31T20:59:59Z": "2026-01-01T00:00:00+03:00",

@@ -48,6 +48,7 @@ func TestARefusalPausesThisProcessAndNoOther(t *testing.T) {
 }
 
 func TestAProbeThatIsAnsweredEndsThePause(t *testing.T) {
+	t.Parallel()
 	conn := redistest.Embedded(t)
 	f := newFixture(t, conn, tratest.Options{Faults: tratest.Faults{RefuseRegion: true, Next: 1}}, tra.AuthorityOptions{})
 	if _, err := f.Probe(t.Context()); err != nil {

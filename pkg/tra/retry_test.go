@@ -12,6 +12,7 @@ import (
 )
 
 func TestACallThatFailsAtOnceIsMadeAgain(t *testing.T) {
+	t.Parallel()
 	conn := redistest.Embedded(t)
 	for name, c := range map[string]struct {
 		faults tratest.Faults
@@ -33,6 +34,7 @@ func TestACallThatFailsAtOnceIsMadeAgain(t *testing.T) {
 }
 
 func TestTenOutagesInARowOpenTheBreaker(t *testing.T) {
+	t.Parallel()
 	conn := redistest.Embedded(t)
 	f := newFixture(t, conn, tratest.Options{Faults: tratest.Faults{Status: 503, Next: 9}}, tra.AuthorityOptions{})
 	for range 9 {
@@ -54,6 +56,7 @@ func TestTenOutagesInARowOpenTheBreaker(t *testing.T) {
 // An answer of the authority is worth the wait for Redis: who loses it must ask
 // again.
 func TestAnAnswerIsKeptThoughRedisIsAwayWhenItComes(t *testing.T) {
+	t.Parallel()
 	proxy := redistest.Proxy(t, redistest.Start(t).Addr)
 	asked, answer := make(chan struct{}, 2), make(chan struct{})
 	simulator, err := tratest.New(tratest.Options{})

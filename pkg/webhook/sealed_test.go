@@ -83,6 +83,7 @@ func TestSecretsAreSealedAtRest(t *testing.T) {
 
 // Without the key nothing is sent unsigned and nothing is lost: the delivery waits for it.
 func TestDeliveryWaitsForTheKeyOfItsSecret(t *testing.T) {
+	t.Parallel()
 	to := receive(t, http.StatusOK)
 	s := newStage(t, embedded(t), to.URL)
 	sealing := webhook.NewStore(s.client, ringOf(t, 1))
@@ -109,6 +110,7 @@ func TestDeliveryWaitsForTheKeyOfItsSecret(t *testing.T) {
 
 // Who can write to Redis cannot have his endpoint signed with another's secret.
 func TestSecretOfAnotherEndpointDoesNotOpen(t *testing.T) {
+	t.Parallel()
 	client := embedded(t)
 	store := webhook.NewStore(client, ringOf(t, 1))
 	mine, theirs := webhook.NewID(), webhook.NewID()

@@ -199,6 +199,7 @@ func TestAFailedDeliveryCanBeSentAgain(t *testing.T) {
 }
 
 func TestAReceiverThatIsGoneIsDisabled(t *testing.T) {
+	t.Parallel()
 	to := receive(t, http.StatusGone)
 	s := newStage(t, embedded(t), to.URL)
 	s.emit(t, webhook.BatchCompleted, "batch1")
@@ -218,6 +219,7 @@ func TestAReceiverThatIsGoneIsDisabled(t *testing.T) {
 }
 
 func TestRetryAfterIsObeyed(t *testing.T) {
+	t.Parallel()
 	to := receive(t, http.StatusTooManyRequests)
 	to.header = http.Header{"Retry-After": {"3600"}}
 	s := newStage(t, embedded(t), to.URL)
@@ -230,6 +232,7 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 }
 
 func TestTheOldSecretStaysValidAfterARotation(t *testing.T) {
+	t.Parallel()
 	to := receive(t, http.StatusOK)
 	s := newStage(t, embedded(t), to.URL)
 	fresh := signature.NewSecret()
@@ -254,6 +257,7 @@ func TestTheOldSecretStaysValidAfterARotation(t *testing.T) {
 // A URL that resolves to a private address since it was registered gets nothing,
 // and the list of deliveries does not show the address.
 func TestPrivateAddressesGetNothing(t *testing.T) {
+	t.Parallel()
 	to := receive(t, http.StatusOK)
 	s := newStage(t, embedded(t), to.URL)
 	strict, err := fetch.New(fetch.Options{})
@@ -273,6 +277,7 @@ func TestPrivateAddressesGetNothing(t *testing.T) {
 // A worker that stops while it sends says nothing about the receiver: the attempt
 // is not recorded, costs no retry, and another worker makes it.
 func TestAnInterruptedAttemptIsMadeAgain(t *testing.T) {
+	t.Parallel()
 	to := receive(t, http.StatusOK)
 	s := newStage(t, embedded(t), to.URL)
 	s.emit(t, webhook.BatchCompleted, "batch1")
@@ -341,6 +346,7 @@ func TestRedeliverDuringAnAttempt(t *testing.T) {
 
 // A receiver that does not answer occupies a slot for the time of one attempt only.
 func TestAnAttemptIsBounded(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, embedded(t), "http://127.0.0.1:9/")
 	s.emit(t, webhook.BatchCompleted, "batch1")
 	var left time.Duration
@@ -359,6 +365,7 @@ func TestAnAttemptIsBounded(t *testing.T) {
 
 // An operator runs a task from asynq's archive: it is one more attempt.
 func TestAnArchivedTaskCanBeRun(t *testing.T) {
+	t.Parallel()
 	to := receive(t, 500, 500, 500, http.StatusOK)
 	s := newStage(t, embedded(t), to.URL)
 	s.emit(t, webhook.BatchCompleted, "batch1")

@@ -16,6 +16,7 @@ import (
 // of the process, one test at a time: run must not call t.Parallel, nor Each.
 func Each(t *testing.T, run func(t *testing.T, conn *redisx.Conn)) {
 	t.Helper()
+	t.Parallel()
 	t.Run("embedded", func(t *testing.T) { run(t, Embedded(t)) })
 	t.Run("real", func(t *testing.T) { run(t, Open(t, Start(t).URL)) })
 	if !testenv.IsLong() {
