@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -16,7 +15,6 @@ import (
 	"ushuru/api/problem"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/keys"
-	"ushuru/pkg/metrics"
 	"ushuru/pkg/operate"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra"
@@ -66,6 +64,16 @@ var actions = map[string]action{
 		Ask: "The job is submitted again for its API key.", Done: "The job is submitted again.",
 		Do: func(ctx context.Context, o *operate.Operator, id string, _ url.Values) (string, error) {
 			_, err := o.RetryJob(ctx, id)
+			return "", err
+		},
+	},
+	"failures-retry": {
+		Title: "Try all again", Command: "ushuru jobs retry --operator --code %s",
+		Ask: "The jobs that have failed for this reason are submitted again for their API keys, and the listings of batches " +
+			"are tried again. What only the caller can send again is left out.",
+		Done: "All that can be tried again is.",
+		Do: func(ctx context.Context, o *operate.Operator, code string, _ url.Values) (string, error) {
+			_, err := o.RetryFailed(ctx, operate.JobFilter{Code: code})
 			return "", err
 		},
 	},
@@ -174,10 +182,8 @@ type Command struct {
 
 // Commands returns the commands of all actions, by the names of these.
 func Commands() map[string]Command {
-	all := maps.Clone(actions)
-	all[retryAllName] = (&Console{}).retryAll()
-	commands := make(map[string]Command, len(all))
-	for name, a := range all {
+	commands := make(map[string]Command, len(actions))
+	for name, a := range actions {
 		c := Command{Line: a.Command}
 		for _, f := range a.Fields {
 			c.Fields = append(c.Fields, f.Name)
@@ -185,41 +191,6 @@ func Commands() map[string]Command {
 		commands[name] = c
 	}
 	return commands
-}
-
-// retryAllName is the name of the action of retryAll.
-const retryAllName = "failures-retry"
-
-// retryAll is the action that retries all jobs that failed for a reason.
-func (c *Console) retryAll() action {
-	return action{
-		Title: "Try all again", Command: "ushuru jobs retry --operator --code CODE",
-		Ask: "The jobs that have failed for this reason in the last 24 hours are submitted again for their API keys, " +
-			"the newest 500. Those of batches are left out: retry the batch.",
-		Done: "The jobs that can be tried again are submitted.", Do: c.retryFailures,
-	}
-}
-
-// retryFailures retries the jobs that failed in a step with a code: "estimate:scrape/code".
-// Those that cannot be retried are left out. After an error the rest is still listed.
-func (c *Console) retryFailures(ctx context.Context, o *operate.Operator, about string, _ url.Values) (string, error) {
-	step, code, ok := strings.Cut(about, "/")
-	if !ok {
-		return "", operate.ErrNotFound
-	}
-	failed, err := metrics.FailedJobs(ctx, c.options.Redis, step, code)
-	if err != nil {
-		return "", err
-	}
-	for _, id := range failed {
-		if _, err := o.RetryJob(ctx, id); err != nil && !operate.IsNotRetryable(err) {
-			return "", err
-		}
-		if err := metrics.ForgetFailed(ctx, c.options.Redis, step, code, id); err != nil {
-			return "", err
-		}
-	}
-	return "", nil
 }
 
 // Errors of the fields of a form.
@@ -284,7 +255,7 @@ const maxAbout = 200
 // formOf returns the form of a request.
 func (c *Console) formOf(r *http.Request, values url.Values) (form, error) {
 	name := mux.Vars(r)["action"]
-	found, ok := c.actions[name]
+	found, ok := actions[name]
 	about := values.Get("about")
 	if !ok || len(about) > maxAbout || strings.ContainsFunc(about, func(r rune) bool { return r < ' ' }) {
 		return form{}, errNothing

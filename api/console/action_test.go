@@ -70,8 +70,8 @@ func TestFailedJobsAreTriedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range 3 {
-		if _, err := api.Estimate(t.Context(), client.EstimateRequest{URL: s.Site + "/gone?n=" + strconv.Itoa(n)}); err == nil {
-			t.Fatal("a listing that is gone was estimated")
+		if _, err := api.Estimate(t.Context(), client.EstimateRequest{URL: s.Site + "/redirect-private?n=" + strconv.Itoa(n)}); err == nil {
+			t.Fatal("a page on a private address was estimated")
 		}
 	}
 	gone := func(n int64) func(status.Status) bool {
@@ -91,13 +91,13 @@ func TestFailedJobsAreTriedAgain(t *testing.T) {
 		}
 	}
 	full("1")
-	all := url.Values{"about": {failure.Step + "/" + failure.Code}}
+	all := url.Values{"about": {failure.Code}}
 	got := s.send(c, http.MethodPost, "/console/do/failures-retry", all)
 	full("0")
 	if got.code != http.StatusUnprocessableEntity || !strings.Contains(got.body, "no memory") {
 		t.Errorf("without memory: %d %s", got.code, got.body)
 	}
-	s.do(c, "failures-retry", failure.Step+"/"+failure.Code)
+	s.do(c, "failures-retry", failure.Code)
 	s.until("all were tried again", func(now status.Status) bool { return now.Failures[0].Day >= 7 })
 }
 

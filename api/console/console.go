@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"html/template"
 	"log/slog"
-	"maps"
 	"net/http"
 	"time"
 
@@ -55,7 +54,6 @@ type Console struct {
 	files   *asset.Files
 	pages   map[string]*template.Template
 	session session
-	actions map[string]action
 }
 
 //go:embed assets templates
@@ -70,10 +68,9 @@ func New(o Options) (*Console, error) {
 		o.Log = slog.Default()
 	}
 	c := &Console{
-		options: o, pages: map[string]*template.Template{}, actions: maps.Clone(actions),
+		options: o, pages: map[string]*template.Template{},
 		session: session{redis: o.Redis, user: o.User, password: o.Password},
 	}
-	c.actions[retryAllName] = c.retryAll()
 	var err error
 	if c.files, err = asset.Read(filePath, embedded, "assets/console.css", "assets/console.svg"); err != nil {
 		return nil, fmt.Errorf("console: %w", err)
@@ -222,7 +219,7 @@ func (c *Console) overview(w http.ResponseWriter, r *http.Request) error {
 
 // saidOf returns what an action has done, by its name.
 func (c *Console) saidOf(name string) string {
-	action, ok := c.actions[name]
+	action, ok := actions[name]
 	if !ok {
 		return ""
 	}

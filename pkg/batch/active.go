@@ -222,15 +222,19 @@ func (s *Store) Cancel(ctx context.Context, id string) error {
 	return scriptCancel.Run(ctx, s.redis, keysOf(id), Retention.Milliseconds()).Err()
 }
 
-// Retry makes the failed rows of a batch wait again, once for a name, so that it
-// may be called twice. ErrNoneFailed means that there are none.
-func (s *Store) Retry(ctx context.Context, id, name string) error {
+// Retry makes the failed rows of a batch wait again, or of those the ones with some indexes, once
+// for a name, so that it may be called twice. ErrNoneFailed means that there are none.
+func (s *Store) Retry(ctx context.Context, id, name string, rows ...int) error {
 	// The batch becomes active before, so that its rows are always found, and
 	// again after, because it may have been removed in between.
 	if err := s.addActive(ctx, id); err != nil {
 		return err
 	}
-	retried, err := scriptRetry.Run(ctx, s.redis, keysOf(id), name).Int()
+	arguments := []any{name}
+	for _, row := range rows {
+		arguments = append(arguments, row)
+	}
+	retried, err := scriptRetry.Run(ctx, s.redis, keysOf(id), arguments...).Int()
 	if err != nil {
 		return err
 	}

@@ -137,17 +137,31 @@ finalize(ARGV[1])
 return 1
 `)
 
-// scriptRetry makes the failed rows wait again, once for a name. ARGV: name.
+// scriptRetry makes the failed rows wait again, once for a name. ARGV: name, and the indexes of
+// the rows; none is all.
 // Returns their number, or -1 when that was done before.
 var scriptRetry = redis.NewScript(luaBatch + `
 local states = redis.call('GET', KEYS[2])
 if not states then return 0 end
 local once = 'retry_' .. ARGV[1]
 if redis.call('HEXISTS', KEYS[1], once) == 1 then return -1 end
-local _, failed = string.gsub(states, 'f', '')
+local again, failed = {f = 'w', F = 'W'}, 0
+if #ARGV == 1 then
+  local _, all = string.gsub(states, 'f', '')
+  failed, states = all, string.gsub(states, '[fF]', again)
+else
+  local rows = {}
+  for row in string.gmatch(states, '.') do rows[#rows + 1] = row end
+  for i = 2, #ARGV do
+    local at = tonumber(ARGV[i]) + 1
+    if rows[at] == 'f' then failed = failed + 1 end
+    rows[at] = again[rows[at]] or rows[at]
+  end
+  states = table.concat(rows)
+end
 if failed == 0 then return 0 end
 redis.call('HSET', KEYS[1], once, now)
-redis.call('SET', KEYS[2], (string.gsub(states, '[fF]', {f = 'w', F = 'W'})))
+redis.call('SET', KEYS[2], states)
 redis.call('HINCRBY', KEYS[1], 'waiting', failed)
 redis.call('HINCRBY', KEYS[1], 'done', -failed)
 redis.call('HSET', KEYS[1], 'next', 0)

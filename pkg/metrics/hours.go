@@ -215,9 +215,10 @@ func timesOf(fields map[string]string) map[string]time.Time {
 	return times
 }
 
-// FailedJobs returns the newest jobs that failed in a step with a code, until ForgetFailed.
+// FailedJobs returns the jobs that failed in a step with a code, the newest first, until
+// ForgetFailed. They include jobs of rows, whose records may be gone.
 func FailedJobs(ctx context.Context, client redis.UniversalClient, step, code string) ([]string, error) {
-	found, err := client.LRange(ctx, keyFailed(step, code), 0, MaxFailed-1).Result()
+	found, err := client.ZRevRange(ctx, keyFailed(step, code), 0, -1).Result()
 	if err != nil {
 		return nil, fmt.Errorf("metrics: failed jobs: %w", err)
 	}
@@ -226,7 +227,7 @@ func FailedJobs(ctx context.Context, client redis.UniversalClient, step, code st
 
 // ForgetFailed takes a job that is tried again from those that failed in a step with a code.
 func ForgetFailed(ctx context.Context, client redis.UniversalClient, step, code, job string) error {
-	if err := client.LRem(ctx, keyFailed(step, code), 0, job).Err(); err != nil {
+	if err := client.ZRem(ctx, keyFailed(step, code), job).Err(); err != nil {
 		return fmt.Errorf("metrics: failed jobs: %w", err)
 	}
 	return nil
@@ -238,10 +239,11 @@ const (
 	keyUsed    = "keys:used"    // hash: when an API key was last used, likewise, by its id
 )
 
-// MaxFailed is how many jobs that failed in a step with a code are listed, the newest.
-const MaxFailed = 500
+// maxFailed is how many jobs that failed in a step with a code are listed, the newest.
+const maxFailed = 20_000
 
-// keyFailed is the list of the jobs that failed in a step with a code, the newest first.
+// keyFailed is a sorted set of the jobs that failed in a step with a code, all with the score 0:
+// their ids begin with the time.
 func keyFailed(step, code string) string { return "stat:failed:" + ExampleName(step, code) }
 
 // keyHour is the hash of the counts of an hour: site/step/code.

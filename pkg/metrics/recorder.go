@@ -202,7 +202,7 @@ func (r *Recorder) add(key, field string, n int64) {
 func (r *Recorder) addFailed(key, job string) {
 	if job != "" {
 		r.failed[key] = append(r.failed[key], job)
-		r.failed[key] = r.failed[key][max(0, len(r.failed[key])-MaxFailed):]
+		r.failed[key] = r.failed[key][max(0, len(r.failed[key])-maxFailed):]
 	}
 }
 
@@ -261,7 +261,7 @@ func (r *Recorder) AddTo(ctx context.Context, pipe redis.Pipeliner) (settled fun
 		defer r.mu.Unlock()
 		for key, command := range pushed {
 			if command.Err() != nil {
-				r.failed[key] = append(failed[key], r.failed[key]...)[:min(MaxFailed, len(failed[key])+len(r.failed[key]))]
+				r.failed[key] = append(failed[key], r.failed[key]...)[:min(maxFailed, len(failed[key])+len(r.failed[key]))]
 			}
 		}
 		for e, command := range sent {
@@ -281,12 +281,12 @@ func (r *Recorder) AddTo(ctx context.Context, pipe redis.Pipeliner) (settled fun
 func pushFailed(ctx context.Context, pipe redis.Pipeliner, failed map[string][]string) map[string]redis.Cmder {
 	pushed := make(map[string]redis.Cmder, len(failed))
 	for key, jobs := range failed {
-		values := make([]any, len(jobs))
+		members := make([]redis.Z, len(jobs))
 		for i, job := range jobs {
-			values[i] = job
+			members[i].Member = job
 		}
-		pushed[key] = pipe.LPush(ctx, key, values...)
-		pipe.LTrim(ctx, key, 0, MaxFailed-1)
+		pushed[key] = pipe.ZAdd(ctx, key, members...)
+		pipe.ZRemRangeByRank(ctx, key, 0, -1-maxFailed)
 		pipe.Expire(ctx, key, keptFailed)
 	}
 	return pushed

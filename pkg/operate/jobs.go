@@ -2,10 +2,14 @@ package operate
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"slices"
+	"strings"
 
+	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/metrics"
 	"ushuru/tasks"
 )
 
@@ -51,12 +55,15 @@ func OpenSteps(job *jobs.Job) (steps []string) {
 	return steps
 }
 
-// Jobs returns the jobs of all API keys that match, newest first. Of those that have ended
-// it returns what keys have requested, the newest 1,000 of each; the rows of a batch have
-// jobs that it does not return then.
+// Jobs returns the jobs of all API keys that match, newest first. Of those that have failed with
+// a code it returns all whose records are kept, at most the newest 20,000 of each step; of others
+// that have ended, what keys have requested, the newest 1,000 of each.
 func (o *Operator) Jobs(ctx context.Context, f JobFilter) (found []*jobs.Job, err error) {
 	list := func() ([]string, error) { return o.jobs.ListActive(ctx, jobs.Interactive, jobs.Bulk) }
-	if f.State.Ended() {
+	switch {
+	case f.State == jobs.Failed && f.Code != "":
+		list = func() ([]string, error) { return o.listFailed(ctx, f) }
+	case f.State.Ended():
 		list = func() ([]string, error) { return o.listEnded(ctx, f) }
 	}
 	ids, err := list()
@@ -87,6 +94,21 @@ const (
 	jobsAtOnce = 200 // records that are read at once
 	maxEnded   = 1000
 )
+
+// listFailed returns the ids of jobs that failed with a code.
+func (o *Operator) listFailed(ctx context.Context, f JobFilter) (ids []string, err error) {
+	for _, step := range tasks.StepTypes() {
+		if f.Step != "" && !strings.HasSuffix(step, ":"+f.Step) {
+			continue
+		}
+		failed, err := metrics.FailedJobs(ctx, o.options.Redis, step, f.Code)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, failed...)
+	}
+	return ids, nil
+}
 
 // listEnded returns the ids of jobs in an ended state that keys have requested.
 func (o *Operator) listEnded(ctx context.Context, f JobFilter) (ids []string, err error) {
@@ -170,10 +192,19 @@ func (o *Operator) retryJob(ctx context.Context, job *jobs.Job) (*jobs.Job, erro
 	return o.engine.Submit(ctx, job.Kind, job.Input, tasks.Requester{Owner: job.Owner, Class: job.Class})
 }
 
-// RetryFailed retries the failed jobs that match, at most as many as the filter's limit,
-// and returns how many. Jobs that cannot be retried are left out.
-func (o *Operator) RetryFailed(ctx context.Context, f JobFilter) (retried int, err error) {
-	return act(ctx, o, "jobs retry", "all: "+f.Kind+" "+f.Step+" "+f.Code, func() (int, error) {
+// Retried is what RetryFailed has reached.
+type Retried struct {
+	Jobs    int
+	Rows    int // of batches
+	LeftOut int // jobs that only the caller can send again
+}
+
+// RetryFailed retries the failed jobs that match, at most as many as the filter's limit, and
+// without a step and a kind the rows of batches that failed with the code. After an error it may
+// be called again: what is tried again is no longer among the failed.
+func (o *Operator) RetryFailed(ctx context.Context, f JobFilter) (Retried, error) {
+	target := "all: " + strings.Join(strings.Fields(f.Kind+" "+f.Step+" "+f.Code), " ")
+	return act(ctx, o, "jobs retry", target, func() (r Retried, err error) {
 		f.State = jobs.Failed
 		failed, err := o.Jobs(ctx, f)
 		for _, job := range failed {
@@ -182,18 +213,82 @@ func (o *Operator) RetryFailed(ctx context.Context, f JobFilter) (retried int, e
 			}
 			switch _, retryErr := o.retryJob(ctx, job); {
 			case retryErr == nil:
-				retried++
-			case !IsNotRetryable(retryErr):
+				r.Jobs++
+				err = o.forgetFailed(ctx, job)
+			case errors.Is(retryErr, ErrBatchRow): // below
+			case isNotRetryable(retryErr):
+				r.LeftOut++
+			default:
 				err = retryErr
 			}
 		}
-		return retried, err
+		if err == nil && f.Step == "" && f.Kind == "" {
+			r.Rows, err = o.retryRows(ctx, f)
+		}
+		return r, err
 	})
 }
 
-// IsNotRetryable reports whether an error of RetryJob means that the job can never be
+// forgetFailed takes a job that is tried again from those that have failed.
+func (o *Operator) forgetFailed(ctx context.Context, job *jobs.Job) error {
+	for _, step := range OpenSteps(job) {
+		if err := metrics.ForgetFailed(ctx, o.options.Redis, job.Kind+":"+step, job.Error.Code, job.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rowsAtOnce is how many rows of a batch are read at once.
+const rowsAtOnce = 500
+
+// retryRows makes the rows of batches wait again that failed with a code.
+func (o *Operator) retryRows(ctx context.Context, f JobFilter) (retried int, err error) {
+	all, err := o.Batches(ctx, BatchFilter{Key: f.Key})
+	if err != nil {
+		return 0, err
+	}
+	for _, b := range all {
+		if b.Counts[batch.Failed] == 0 {
+			continue
+		}
+		rows, err := o.failedRows(ctx, b.ID, f.Code)
+		if err == nil && len(rows) > 0 {
+			err = o.batches.Retry(ctx, b.ID, rand.Text(), rows...)
+		}
+		if err != nil && !errors.Is(err, batch.ErrNotFound) && !errors.Is(err, batch.ErrNoneFailed) {
+			return retried, err
+		}
+		retried += len(rows)
+	}
+	if retried == 0 {
+		return 0, nil
+	}
+	return retried, o.engine.EnqueueDispatch(ctx)
+}
+
+// failedRows returns the indexes of the rows of a batch that failed with a code.
+func (o *Operator) failedRows(ctx context.Context, id, code string) (rows []int, err error) {
+	reader, err := o.batches.Read(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	for next := 0; next >= 0; {
+		var items []batch.Item
+		if items, next, err = reader.Next(ctx, next, rowsAtOnce, batch.Failed, false); err != nil {
+			return nil, err
+		}
+		for _, item := range items {
+			if item.Error != nil && item.Error.Code == code {
+				rows = append(rows, item.Index)
+			}
+		}
+	}
+	return rows, nil
+}
+
+// isNotRetryable reports whether an error of RetryJob means that the job can never be
 // retried.
-func IsNotRetryable(err error) bool {
-	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrNotFailed) || errors.Is(err, ErrUploadGone) ||
-		errors.Is(err, ErrBatchRow)
+func isNotRetryable(err error) bool {
+	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrNotFailed) || errors.Is(err, ErrUploadGone)
 }

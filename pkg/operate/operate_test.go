@@ -6,6 +6,8 @@ import (
 	"errors"
 	"log/slog"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +19,7 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/message"
+	"ushuru/pkg/metrics"
 	"ushuru/pkg/operate"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra"
@@ -228,7 +231,19 @@ func TestJobsAreListedCancelledAndRetried(t *testing.T) {
 	}
 }
 
-// All failed jobs with an error are retried, each input once, and no others.
+// fails ends a job with an error, as a worker does.
+func (r *rig) fails(job *jobs.Job, code string) {
+	r.t.Helper()
+	r.must(r.engine.End(r.t.Context(), job, jobs.End{State: jobs.Failed, Error: &jobs.Error{Notice: message.Notice{Code: code}}}))
+	counts := metrics.New(metrics.Options{
+		Codes: []string{code}, Recorder: metrics.NewRecorder(metrics.RecorderOptions{Redis: r.client}),
+	})
+	counts.Step(metrics.Step{Job: job.ID, Kind: job.Kind, Step: "scrape", Outcome: metrics.Failed, Code: code})
+	counts.Recorder().Write(r.t.Context())
+}
+
+// All failed jobs with an error are retried, more than one key lists, each input once, and no
+// others. The audit trail has one entry for all.
 func TestFailedJobsAreRetried(t *testing.T) {
 	r := start(t)
 	_, id := r.key("dealer")
@@ -236,20 +251,63 @@ func TestFailedJobsAreRetried(t *testing.T) {
 	for url, code := range map[string]string{"a": "fetch_timeout", "b": "fetch_timeout", "c": "listing_gone"} {
 		job := r.job(listing+url, id)
 		r.job(listing+url, other) // asks for the same
-		r.must(r.engine.End(t.Context(), job, jobs.End{State: jobs.Failed, Error: &jobs.Error{Notice: message.Notice{Code: code}}}))
+		r.fails(job, code)
+	}
+	const more = 1100 // than a list of a key has
+	for n := range more {
+		r.fails(r.job(listing+strconv.Itoa(n), id), "fetch_timeout")
 	}
 	r.job(listing+"d", id) // runs
-	for range 2 {          // the second time joins what the first has submitted
-		n, err := r.RetryFailed(t.Context(), operate.JobFilter{Code: "fetch_timeout", Limit: 10})
-		if err != nil || n != 2 {
-			t.Errorf("retried %d, %v", n, err)
-		}
-		if active, err := r.Jobs(t.Context(), operate.JobFilter{}); err != nil || len(active) != 3 {
-			t.Errorf("%d jobs run, %v; want 3", len(active), err)
+	if got, err := r.RetryFailed(t.Context(), operate.JobFilter{Code: "fetch_timeout", Limit: 1}); err != nil || got.Jobs != 1 {
+		t.Errorf("with a limit of 1: got %+v, %v, want 1", got, err)
+	}
+	if got, err := r.RetryFailed(t.Context(), operate.JobFilter{Code: "fetch_timeout"}); err != nil || got.Jobs != more+1 {
+		t.Errorf("got %+v, %v, want the other %d", got, err, more+1)
+	}
+	if got, err := r.RetryFailed(t.Context(), operate.JobFilter{Code: "fetch_timeout"}); err != nil || got.Jobs != 0 {
+		t.Errorf("a second time: got %+v, %v, want none", got, err)
+	}
+	if active, err := r.Jobs(t.Context(), operate.JobFilter{}); err != nil || len(active) != more+3 {
+		t.Errorf("got %d jobs that run, %v, want %d", len(active), err, more+3)
+	}
+	actions, err := r.Actions(t.Context(), 1000)
+	r.must(err)
+	if retries := slices.DeleteFunc(actions, func(a operate.Action) bool { return a.Action != "jobs retry" }); len(retries) != 3 {
+		t.Errorf("got %d actions for three retries: %+v", len(retries), retries)
+	}
+}
+
+// Rows of batches that failed with an error wait again, and no others.
+func TestFailedRowsOfBatchesAreRetried(t *testing.T) {
+	r := start(t)
+	_, id := r.key("dealer")
+	rows := make([]batch.Row, 6)
+	for i := range rows {
+		rows[i].URL = listing + strconv.Itoa(i)
+	}
+	b, err := r.batches.Create(t.Context(), batch.New{Owner: id, Rows: rows})
+	r.must(err)
+	_, err = r.batches.ClaimRows(t.Context(), b.ID, 5)
+	r.must(err)
+	for row, code := range []string{"fetch_timeout", "listing_gone", "fetch_timeout", "listing_gone", "fetch_timeout"} {
+		_, err := r.batches.Fail(t.Context(), b.ID, row, &jobs.Error{Notice: message.Notice{Code: code}})
+		r.must(err)
+	}
+	if got, err := r.RetryFailed(t.Context(), operate.JobFilter{Code: "fetch_timeout", Step: "scrape"}); err != nil || got.Rows != 0 {
+		t.Errorf("of one step: got %+v, %v, want no rows", got, err)
+	}
+	for _, want := range []int{3, 0} {
+		if got, err := r.RetryFailed(t.Context(), operate.JobFilter{Code: "fetch_timeout"}); err != nil || got.Rows != want {
+			t.Errorf("got %+v, %v, want %d rows", got, err, want)
 		}
 	}
-	if n, err := r.RetryFailed(t.Context(), operate.JobFilter{Code: "fetch_timeout", Limit: 1}); err != nil || n != 1 {
-		t.Errorf("with a limit of 1: %d, %v", n, err)
+	after, err := r.Batch(t.Context(), b.ID)
+	if err != nil || after.Counts[batch.Waiting] != 4 || after.Counts[batch.Failed] != 2 {
+		t.Errorf("got %v, %v, want 4 rows that wait and 2 that failed", after.Counts, err)
+	}
+	again, err := r.batches.ClaimRows(t.Context(), b.ID, 10)
+	if err != nil || len(again) != 4 || again[0].Index != 0 || again[1].Index != 2 || again[2].Index != 4 {
+		t.Errorf("got rows %+v, %v, want 0, 2, 4 and 5", again, err)
 	}
 }
 

@@ -230,10 +230,10 @@ type jobsRetry struct {
 	target
 	ID string `arg:"" optional:"" help:"Id of the job, as printed by jobs list; only the operator may leave it out."`
 
-	Code  string `help:"As the operator, without an id: the failed jobs with this error." placeholder:"CODE"`
+	Code  string `help:"As the operator, without an id: the failed jobs with this error, and without --step and --kind the rows of batches." placeholder:"CODE"`
 	Step  string `help:"With --code: only those that failed at this step." placeholder:"STEP"`
 	Kind  string `help:"With --code: only those of this kind." placeholder:"KIND"`
-	Limit int    `default:"1000" help:"With --code: maximum number of jobs, the newest."`
+	Limit int    `default:"20000" help:"With --code: maximum number of jobs, the newest."`
 }
 
 // Run is called by kong.
@@ -250,12 +250,20 @@ func (c *jobsRetry) Run(s *Session) error {
 		if c.ID != "" {
 			return as(anyJob)(o.RetryJob(ctx, c.ID))
 		}
-		n, err := o.RetryFailed(ctx, operate.JobFilter{Kind: c.Kind, Step: c.Step, Code: c.Code, Limit: c.Limit})
-		return retried(n), err
+		r, err := o.RetryFailed(ctx, operate.JobFilter{Kind: c.Kind, Step: c.Step, Code: c.Code, Limit: c.Limit})
+		fields := []console.Field{{Name: "Retried", Value: strconv.Itoa(r.Jobs + r.Rows)}}
+		if r.Rows > 0 {
+			fields = append(fields, console.Field{Name: "Of batches", Value: strconv.Itoa(r.Rows)})
+		}
+		if r.LeftOut > 0 {
+			fields = append(fields, console.Field{Name: "Left out", Value: fmt.Sprintf("%d, which only the caller can send again", r.LeftOut)})
+		}
+		value := map[string]int{"retried": r.Jobs + r.Rows, "jobs": r.Jobs, "rows": r.Rows, "leftOut": r.LeftOut}
+		return record(value, fields...), err
 	})
 }
 
-// retried prints how many jobs or deliveries are tried again.
+// retried prints how many deliveries are tried again.
 func retried(n int) printed {
 	return record(map[string]int{"retried": n}, console.Field{Name: "Retried", Value: strconv.Itoa(n)})
 }

@@ -101,8 +101,8 @@ func (r *reading) ages(ctx context.Context) (ages map[jobs.Class]int64, err erro
 	return ages, nil
 }
 
-// refusal is how much is shown of why Redis refuses a write, in bytes.
-const refusal = 100
+// maxReason is how much is shown of why Redis refuses a write, in bytes.
+const maxReason = 100
 
 // writes returns why Redis refuses writes; "" when it does not.
 func (r *reading) writes(ctx context.Context) string {
@@ -111,5 +111,5 @@ func (r *reading) writes(ctx context.Context) string {
 		return ""
 	}
 	text := err.Error()
-	return text[:min(len(text), refusal)]
+	return text[:min(len(text), maxReason)]
 }

@@ -14,6 +14,7 @@ import (
 	"ushuru/pkg/listing"
 	"ushuru/pkg/listing/sites"
 	"ushuru/pkg/metrics"
+	"ushuru/pkg/refusal"
 	"ushuru/tasks"
 )
 
@@ -258,7 +259,7 @@ func (r *reading) addExample(ctx context.Context, failure *Failure) error {
 		return err
 	}
 	failure.Job, failure.Page = id, tasks.PagesOf(job)
-	failure.CanRetry = job.State == jobs.Failed && !job.Attached
+	failure.CanRetry = job.State == jobs.Failed && !job.Attached && !refusal.IsDefinite(failure.Code)
 	return nil
 }
 

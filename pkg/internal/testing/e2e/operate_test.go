@@ -143,9 +143,10 @@ func TestOperatorsRetryAndDrop(t *testing.T) {
 	if said := run(console.ExitOK, "jobs", "show", failed); !strings.Contains(said, "listing_gone") {
 		t.Error(said)
 	}
-	if said := run(console.ExitOK, "jobs", "list", "--state", "failed", "--code", "listing_gone"); !strings.Contains(said, failed) {
-		t.Error(said)
-	}
+	testenv.Await(t, "the failure is found by its code", func() (any, bool) {
+		said := run(console.ExitOK, "jobs", "list", "--state", "failed", "--code", "listing_gone")
+		return said, strings.Contains(said, failed)
+	})
 	run(console.ExitOK, "jobs", "retry", failed)
 	run(console.ExitOK, "jobs", "retry", "--code", "listing_gone")
 	run(console.ExitOK, "ai", "budget", "1000")
