@@ -1,5 +1,5 @@
-// Package ai sends closed questions to language models over the chat completions
-// API of OpenAI, which Ollama, vLLM and others implement too.
+// Package ai sends closed questions to language models: over the chat completions API of
+// OpenAI, which Ollama, vLLM and others implement too.
 //
 // A question is our instruction, untrusted data and images, and a schema. The data
 // is sent as named fields between random delimiters, truncated and cleaned; the

@@ -1,5 +1,5 @@
-// Package bill checks a clearing agent's bill against what is owed for a car on the day of
-// the bill: each line has its verdict, on what the range rests, and whom to ask.
+// Package bill checks a clearing agent's bill against what is owed for a car: on the day of
+// the bill, each line has its verdict, on what the range rests, and whom to ask.
 package bill
 
 import (

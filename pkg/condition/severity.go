@@ -1,5 +1,5 @@
-// Package condition judges what a text, a mark of the drawing or a grade says of the
-// condition of a car: parts, findings, compounds and denials by rules over tables.
+// Package condition judges what is said of the condition of a car, in a text, a mark of the
+// drawing or a grade: parts, findings, compounds and denials by rules over tables.
 // It knows Japanese as inspectors and sellers write it, and the words of listings
 // in English and Kiswahili.
 package condition

@@ -1,5 +1,5 @@
-// Package cost computes what a car costs in all until it is on the road in Dar
-// es Salaam: the price, the taxes and everything beside them. Rates and fees
+// Package cost computes what a car costs until it is on the road in Dar es
+// Salaam: the price, the taxes and everything beside them. Rates and fees
 // are data (tables.json), each with its source, its date and the days it holds
 // for; an operator's file stands above them.
 package cost

@@ -1,6 +1,5 @@
-// Package duty contains the tax rules for used cars imported into mainland
-// Tanzania, with their dates, and the formula that computes taxes from a customs
-// value. The figures of the authority's own answer always override it.
+// Package duty contains the dated tax rules for used cars: those of imports into mainland
+// Tanzania, and the formula that computes taxes from a customs value. The figures of the authority's own answer always override it.
 package duty
 
 import (

@@ -1,5 +1,5 @@
-// Package jsonobject changes and reads JSON objects by their fields, and leaves the
-// bytes of all other fields as they are.
+// Package jsonobject changes and reads fields of JSON objects: the bytes of all other
+// fields stay as they are.
 package jsonobject
 
 import (

@@ -1,5 +1,4 @@
-// Package refusal knows the errors with which a job can end that the same request meets
-// again: the listing is gone, or the authority does not list the car. The caller must send
+// Package refusal knows the errors of jobs that the same request would meet again: the listing is gone, or the authority does not list the car. The caller must send
 // another request.
 package refusal
 

@@ -1,6 +1,5 @@
-// Package sheet has the report on a Japanese auction house's inspection sheet,
-// the glossary and the words that explain it, and what a buyer should know and
-// ask before paying. Package scan loads a sheet, transcribe has an AI copy it,
+// Package sheet has the report on an auction sheet and the words that explain it: the
+// glossary, and what a buyer should know and ask before paying. Package scan loads a sheet, transcribe has an AI copy it,
 // interpret makes the report, and render writes it.
 package sheet
 

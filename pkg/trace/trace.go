@@ -1,5 +1,5 @@
-// Package trace records what happens to a request, from the API through the queue to Redis,
-// sites, the authority and the AI, and has the SDK of OpenTelemetry send it to a collector
+// Package trace records what happens to a request and sends it to a collector: from the API
+// through the queue to Redis, sites, the authority and the AI, with the SDK of OpenTelemetry
 // (OTLP over HTTP). Without a Tracer nothing is recorded, and a span costs a look at its context.
 package trace
 
