@@ -30,32 +30,13 @@ type simulateAuthority struct {
 	Date   time.Time       `format:"2006-01-02" help:"Day that decides ages, rules and the quarter; the default is today."`
 	FX     decimal.Decimal `name:"fx" default:"2565.98" help:"Shillings per dollar."`
 
-	Latency        time.Duration `help:"Delay before each answer."`
-	Jitter         time.Duration `help:"Maximum additional random delay."`
-	Calls          []string      `help:"Apply faults to these calls only, for example getYom."`
-	Next           int           `help:"Number of faulty answers; 0 means no limit."`
-	ErrorRate      float64       `help:"Share of requests that fail, 0 to 1."`
-	Status         int           `help:"HTTP status of failing requests."`
-	HTML           bool          `name:"html" help:"Answer with a maintenance page and status 200."`
-	RefuseRegion   bool          `help:"Refuse requests as from outside Tanzania."`
-	EmptyLists     bool          `help:"Answer with empty lists."`
-	ShortLists     int           `help:"Answer with at most so many items of each list; 0 means all."`
-	TinyTotals     bool          `help:"Answer with calculations whose total is TZS 2.00."`
-	OtherLaw       bool          `help:"Answer with calculations by the rules before those in force."`
-	DropConnection bool          `help:"Close the connection without an answer."`
-	TruncatedBody  bool          `help:"Close the connection in the middle of the answer."`
-	SlowBody       time.Duration `help:"Time to send the body."`
+	tratest.Faults
 }
 
 // Run is called by kong.
 func (c *simulateAuthority) Run(r *run) error {
 	simulator, err := tratest.New(tratest.Options{
-		Seed: c.Seed, Date: c.Date, FX: c.FX, Faults: tratest.Faults{
-			Latency: tratest.Duration(c.Latency), Jitter: tratest.Duration(c.Jitter), Calls: c.Calls, Next: c.Next,
-			ErrorRate: c.ErrorRate, Status: c.Status, HTML: c.HTML, RefuseRegion: c.RefuseRegion,
-			EmptyLists: c.EmptyLists, ShortLists: c.ShortLists, TinyTotals: c.TinyTotals, OtherLaw: c.OtherLaw,
-			DropConnection: c.DropConnection, TruncatedBody: c.TruncatedBody, SlowBody: tratest.Duration(c.SlowBody),
-		},
+		Seed: c.Seed, Date: c.Date, FX: c.FX, Faults: c.Faults,
 	})
 	if err != nil {
 		return err
