@@ -50,7 +50,6 @@ var resultFormats = []resultFormat{
 	{"ndjson", "application/x-ndjson", "ndjson", beginLines},
 	{"csv", "text/csv", "csv", beginTable(export.NewCSV)},
 	{"xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx", beginTable(export.NewXLSX)},
-	{"html", "text/html", "html", beginTable(export.NewHTML)},
 }
 
 // parseResultFormat returns the format that the query or Accept requests.

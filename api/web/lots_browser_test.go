@@ -137,47 +137,6 @@ func (b *browser) accessible(what, lang string, width int64, scheme string) {
 	b.shoot(fmt.Sprintf("lots-%s-%s-%d-%s", strings.ReplaceAll(what, " ", "-"), lang, width, scheme))
 }
 
-// TestTheReportOfATableIsAccessible looks at the report as a dealer opens it from a folder: no
-// wider than a phone, and accessible, with cars that have a cost and some that have none.
-func TestTheReportOfATableIsAccessible(t *testing.T) {
-	testenv.Long(t)
-	service, b := start(t), open(t)
-	table := filepath.Join(t.TempDir(), "cars.csv")
-	var rows strings.Builder
-	fmt.Fprintf(&rows, "URL\n%s/gone\n%s/blocked\n", service.Site, service.Site)
-	for _, car := range listingtest.Cars() {
-		fmt.Fprintf(&rows, "%s%s\n", service.Site, car.Path())
-	}
-	if err := os.WriteFile(table, []byte(rows.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	b.run(chromedp.Navigate(service.URL+"/lots"), chromedp.SendKeys("#key", service.Key), chromedp.Click("form.card button"))
-	b.await(`document.getElementById("file") && document.readyState === "complete"`)
-	b.lookAt(table)
-	b.run(chromedp.Click("form.card button"))
-	b.await(`document.getElementById("rows") && !document.querySelector("[data-reload]") && document.readyState === "complete"`)
-	batch := b.text("location.origin + location.pathname")
-	for lang, width := range map[string]int64{"en": 1280, "sw": 360} {
-		b.run(chromedp.Navigate(batch + "?lang=" + lang))
-		var report string
-		b.run(chromedp.Evaluate(`fetch(document.querySelector('a[href*="format=html"]').href).then(r => r.text())`, &report,
-			func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
-		file := filepath.Join(t.TempDir(), "report.html")
-		if err := os.WriteFile(file, []byte(report), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		b.view(width, "light")
-		b.run(chromedp.Navigate("file://" + file))
-		if found := b.Violations(); len(found) > 0 {
-			t.Errorf("%s: %s", lang, strings.Join(found, "\n"))
-		}
-		if wide := b.text(`document.documentElement.scrollWidth - document.documentElement.clientWidth`); wide != "0" {
-			t.Errorf("%s: the report scrolls sideways by %s px", lang, wide)
-		}
-		b.shoot("lots-report-" + lang)
-	}
-}
-
 // TestADealerCalculatesATable follows a dealer from the key to the results, in both
 // languages, on a phone and on a desk, light and dark.
 func TestADealerCalculatesATable(t *testing.T) {

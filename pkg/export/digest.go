@@ -24,7 +24,6 @@ type digest struct {
 	cheapest []cheap
 	states   map[batch.State]int
 	codes    map[string]int    // why rows have no estimate
-	whys     map[string]string // one sentence of each
 	rates    map[string]bool
 	bases    map[string]int
 	sources  []source
@@ -51,7 +50,7 @@ type source struct{ line, source, date string }
 
 func newDigest(o Options) *digest {
 	return &digest{
-		options: o, states: map[batch.State]int{}, codes: map[string]int{}, whys: map[string]string{},
+		options: o, states: map[batch.State]int{}, codes: map[string]int{},
 		rates: map[string]bool{}, bases: map[string]int{},
 	}
 }
@@ -63,7 +62,6 @@ func (d *digest) add(l Line) {
 	d.states[l.State]++
 	if l.Code != "" {
 		d.codes[l.Code]++
-		d.whys[l.Code] = l.Reason
 	}
 	if l.Basis != "" {
 		d.bases[l.Basis]++
@@ -129,12 +127,6 @@ func (d *digest) notes() [][2]string {
 	}
 	columns := d.textNotes("taxes", "lines", "range", "max_price")
 	return slices.Concat(d.rowNotes(), codes, d.termNotes(), columns, d.auctionNote("auction_note"), d.sourceNotes())
-}
-
-// pageNotes are those of a page, which has fewer columns, and says elsewhere why rows failed.
-func (d *digest) pageNotes() [][2]string {
-	columns := d.textNotes("onTheRoad", "maxPrice")
-	return slices.Concat(d.rowNotes(), d.termNotes(), columns, d.auctionNote("auction_page"), d.sourceNotes())
 }
 
 // state returns a state as people read it.

@@ -15,8 +15,12 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// lotRows is how many rows a page of a batch shows.
-const lotRows = 50
+// lotRows is how many rows a page of a batch shows, and allRows how many it shows to be
+// printed.
+const (
+	lotRows = 50
+	allRows = 1000
+)
 
 // lotPage is the page of a batch.
 type lotPage struct {
@@ -26,6 +30,7 @@ type lotPage struct {
 	Sorts []string // orders that make sense
 	Next  string   // address of the rows that follow
 	First string   // address of the first rows, unless they are shown
+	All   string   // address of all rows on one page, to be printed
 }
 
 // States returns the states that rows have, in the order of their life.
@@ -128,7 +133,11 @@ func (l *Lots) renderLot(w http.ResponseWriter, r *http.Request, s session) erro
 	if sort := asked.Get("sort"); slices.Contains(view.Sorts, sort) {
 		view.Sort = sort
 	}
-	query := url.Values{"format": {"json"}, "limit": {strconv.Itoa(lotRows)}}
+	rows := lotRows
+	if asked.Has("all") {
+		rows = allRows
+	}
+	query := url.Values{"format": {"json"}, "limit": {strconv.Itoa(rows)}}
 	if view.Sort != "" {
 		query.Set("sort", view.Sort)
 	}
@@ -150,6 +159,9 @@ func (l *Lots) renderLot(w http.ResponseWriter, r *http.Request, s session) erro
 	view.Rows = got.Results
 	if got.Next != "" {
 		view.Next = lotAddress(id, view.Sort, got.Next)
+		if rows == lotRows {
+			view.All = Path + "/" + id + "?all=1&sort=" + view.Sort
+		}
 	}
 	shown := frame.Screen{Name: "lot", Title: "lots.batch", Body: view}
 	if view.Batch.Runs() {

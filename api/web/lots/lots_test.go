@@ -186,6 +186,29 @@ func TestTheRowsOfABatchAreText(t *testing.T) {
 	}
 }
 
+// TestABatchIsPrintedFromItsPage: all rows stand on one page, with a button that prints it.
+func TestABatchIsPrintedFromItsPage(t *testing.T) {
+	t.Parallel()
+	limits := make(chan string, 2)
+	_, h := served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/results") {
+			limits <- r.URL.Query().Get("limit")
+			_, _ = w.Write([]byte(`{"results":[{"row":1,"url":"https://cars.example/1","state":"waiting"}],"next":"50"}`))
+			return
+		}
+		_, _ = w.Write([]byte(`{"id":"B1","state":"completed","rows":60,"counts":{"waiting":60}}`))
+	}))
+	cookie := http.Header{"Cookie": {loggedIn(t, h)}}
+	some := frametest.Get(h, "/lots/B1?sort=onTheRoad", cookie).Body.String()
+	if got := <-limits; got != "50" || !strings.Contains(some, `href="/lots/B1?all=1&amp;sort=onTheRoad"`) || !strings.Contains(some, "data-print") {
+		t.Errorf("got %s rows\n%s", got, some)
+	}
+	all := frametest.Get(h, "/lots/B1?all=1&sort=onTheRoad", cookie).Body.String()
+	if got := <-limits; got != "1000" || strings.Contains(all, "all=1&amp;sort=onTheRoad\"") {
+		t.Errorf("of all rows: got %s rows\n%s", got, all)
+	}
+}
+
 func TestOnlyTheHolderOfAKeySeesBatches(t *testing.T) {
 	t.Parallel()
 	var started atomic.Int64

@@ -47,8 +47,8 @@ type savedBatch struct {
 // Run is called by kong.
 func (c *Batch) Run(s *Session) error {
 	format := strings.TrimPrefix(filepath.Ext(c.Out), ".")
-	if !slices.Contains([]string{"xlsx", "csv", "html", "json", "ndjson"}, format) {
-		return errors.New("--out must end in .xlsx, .csv, .html, .json or .ndjson")
+	if !slices.Contains([]string{"xlsx", "csv", "json", "ndjson"}, format) {
+		return errors.New("--out must end in .xlsx, .csv, .json or .ndjson")
 	}
 	api, err := c.client()
 	if err != nil {
