@@ -53,6 +53,8 @@ func (p *Pages) answer(w http.ResponseWriter, r *http.Request) error {
 		return p.sheetReport(w, r, found)
 	case kindBid:
 		return p.maxPrice(w, r, found)
+	case kindBill:
+		return p.checkedBill(w, r, found)
 	}
 	return p.result(w, r, found)
 }
@@ -73,6 +75,11 @@ func (p *Pages) settle(r *http.Request, token string, found *link) (*job, error)
 		return &current, nil
 	}
 	end := shown{Result: current.Result}
+	if found.Path == pathBill && current.Error == nil {
+		if end.Result, err = p.judgeBill(ctx, found); err != nil {
+			return nil, err
+		}
+	}
 	if current.Error != nil {
 		if end.Failed, err = json.Marshal(current.Error); err != nil {
 			return nil, fmt.Errorf("web: error of a job: %w", err)
@@ -130,6 +137,7 @@ type result struct {
 	Bid     string          // address of the form for the highest price
 	Compare string          // address of the form for two cars; "" for a car without a listing
 	Sheet   string          // address of the form for its auction sheet; "" without one
+	Bill    string          // address of the form for its bill; "" for a car without a listing
 	Message string          // for the seller
 	Percent int             // taxes in percent of the car and the ship; 0 when that is not known
 	HasCost bool
@@ -175,6 +183,7 @@ func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result
 	view.Choose, view.Bid = r.URL.Path+"/choose", view.Request.at("/bid", "target")
 	if view.Link != "" {
 		view.Compare = "/c?" + url.Values{"u1": {view.Link}}.Encode()
+		view.Bill = "/bill?" + url.Values{"u": {view.Link}}.Encode()
 	}
 	view.Sheet = sheetURL(view.Car)
 	if view.HasCost = view.Summary.OnTheRoad != nil; view.HasCost {

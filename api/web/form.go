@@ -33,6 +33,7 @@ func formOf(path string, body []byte) (f form, err error) {
 		} `json:"target"`
 
 		Upload string `json:"upload"` // hash of the page
+		Text   string `json:"text"`   // the bill
 	}
 	if err := json.Unmarshal(body, &request); err != nil {
 		return f, fmt.Errorf("web: request: %w", err)
@@ -45,6 +46,9 @@ func formOf(path string, body []byte) (f form, err error) {
 		return f, nil
 	case pathReport:
 		f.Action = "/s"
+		return f, nil
+	case pathBill:
+		f.Action, f.fields["text"] = "/bill", request.Text
 		return f, nil
 	case pathQuote:
 		known, f.Action, f.fields["make"] = request.quoteFields, "/hand", request.Make

@@ -23,12 +23,12 @@ var tabOrders = map[string][]string{
 	"hand, last step": {"#year", "#cc", "#fuel", "#price", "radio basis", "Calculate", "Start again"},
 	"answer": {
 		"The message to send", "Every line", "Every month", "Choose another", "Show pictures (3)", "Notes about these figures",
-		"Send by WhatsApp", "Print or PDF", "Compare two cars", "What may I bid?", "Auction sheet", "Page of the car", "Another car",
+		"Send by WhatsApp", "Print or PDF", "Compare two cars", "What may I bid?", "Auction sheet", "Check a bill", "Page of the car", "Another car",
 	},
 	"choose, nothing found": {"#q", "Find", "Back to the answer"},
 	"price missing": {
 		"#price", "radio basis", "Calculate", "The message to send", "Every line", "Choose another", "Notes about these figures",
-		"Send by WhatsApp", "Print or PDF", "Compare two cars", "What may I bid?", "Page of the car", "Another car",
+		"Send by WhatsApp", "Print or PDF", "Compare two cars", "What may I bid?", "Check a bill", "Page of the car", "Another car",
 	},
 	"year missing": {"#missing", "Calculate", "Page of the car", "Another car"},
 	"ambiguous": {
@@ -36,6 +36,7 @@ var tabOrders = map[string][]string{
 	},
 	"compare": {"#u1", "#u2", "Compare"},
 	"bid":     {"#u", "#target", "Find the highest price"},
+	"bill":    {"#text", "#u", "Check the bill"},
 	"sheet":   {"#file", "Read the sheet", "#u", "Read the sheet"},
 	"comparison": {
 		"Whole cost of car 1", "Auction sheet", "Page of the car", "Whole cost of car 2", "Auction sheet", "Page of the car",

@@ -14,6 +14,7 @@ const (
 	pathQuote    = "/v1/quote"
 	pathCompare  = "/v1/compare"
 	pathReport   = "/v1/condition-report"
+	pathBill     = "/v1/bill-check"
 )
 
 // The kinds of pages with a token: the first part of their addresses.
@@ -22,9 +23,10 @@ const (
 	kindComparison = "c"
 	kindSheet      = "s"
 	kindBid        = "bid"
+	kindBill       = "bill"
 )
 
-var kinds = []string{kindAnswer, kindComparison, kindSheet, kindBid}
+var kinds = []string{kindAnswer, kindComparison, kindSheet, kindBid, kindBill}
 
 // kindOf returns the kind of the page that shows the result of a request.
 func kindOf(path string, body []byte) string {
@@ -33,6 +35,8 @@ func kindOf(path string, body []byte) string {
 		return kindComparison
 	case pathReport:
 		return kindSheet
+	case pathBill:
+		return kindBill
 	}
 	var request struct {
 		Target json.RawMessage `json:"target"`

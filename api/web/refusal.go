@@ -110,8 +110,11 @@ func (p *Pages) refusal(w http.ResponseWriter, r *http.Request, found *link) err
 	case kindSheet:
 		view.ofSheet(why)
 	default:
-		if kind == kindBid {
+		switch kind {
+		case kindBid:
 			view.Change, view.ChangeText = request.at("/bid"), "bid.change"
+		case kindBill:
+			view.Change, view.ChangeText = request.at("/bill"), "bill.another"
 		}
 		view.sent(why)
 		if err := p.offer(r, &view, why); err != nil {

@@ -58,6 +58,10 @@ var views = []view{
 	{name: "docs", path: "/docs", english: true},
 	{name: "compare", path: "/c?u1=https://cars.example/1"},
 	{name: "bid", path: "/bid"},
+	{name: "bill", path: "/bill"},
+	{name: "a checked bill", made: func(b *browser, s *demo.Demo) string {
+		return b.send(s.URL+"/bill", "bill", [2]string{"u", s.Site + listingtest.Cars()[0].Path()}, [2]string{"text", "Wharfage 900,000"})
+	}},
 	{name: "sheet", path: "/s"},
 	{name: "comparison", made: func(b *browser, s *demo.Demo) string {
 		return b.send(s.URL+"/c", "c", [2]string{"u1", s.Site + listingtest.Cars()[0].Path()}, [2]string{"u2", s.Site + listingtest.Cars()[1].Path()})

@@ -115,6 +115,8 @@ func (p *Pages) Register(router *mux.Router) {
 	router.Handle("/s", p.Page(p.submitSheet)).Methods(post...)
 	router.Handle("/bid", p.Page(p.bid)).Methods(get...)
 	router.Handle("/bid", p.Page(p.submitBid)).Methods(post...)
+	router.Handle("/bill", p.Page(p.bill)).Methods(get...)
+	router.Handle("/bill", p.Page(p.submitBill)).Methods(post...)
 	for _, kind := range kinds {
 		at := "/" + kind + patternToken
 		router.Handle(at, p.Page(p.answer)).Methods(get...)

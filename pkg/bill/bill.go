@@ -95,6 +95,7 @@ type Source struct {
 // Owed is what the bill does not have.
 type Owed struct {
 	Code    string       `json:"code"`
+	Name    vehicle.Text `json:"name"`
 	LowTZS  string       `json:"lowTZS"`
 	HighTZS string       `json:"highTZS"`
 	Text    vehicle.Text `json:"text"`
@@ -104,6 +105,7 @@ type Owed struct {
 type owed struct {
 	low, likely, high decimal.Decimal
 	source            Source
+	name              vehicle.Text // of the line of the cost; empty for a part of the taxes
 }
 
 // shillings matches the currency between a name and its amount.

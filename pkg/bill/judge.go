@@ -50,24 +50,24 @@ func (c Check) ranges() map[string]owed {
 			if c.Estimate == nil && !slices.Contains(withoutCar, l.Code) {
 				continue
 			}
-			all[l.Code] = owed{l.LowTZS.Decimal(), l.AmountTZS.Decimal(), l.HighTZS.Decimal(), Source{l.Source, l.Date}}
+			all[l.Code] = owed{l.LowTZS.Decimal(), l.AmountTZS.Decimal(), l.HighTZS.Decimal(), Source{l.Source, l.Date}, l.Name}
 		}
 	}
 	tra := Source{"TRA " + e.Tax.ReferenceNumber, e.AsOf}
 	for _, p := range c.Tables.TaxParts(e, c.Terms, c.Day) {
-		all[p.Code] = owed{p.Low, p.High, p.High, tra}
+		all[p.Code] = owed{p.Low, p.High, p.High, tra, vehicle.Text{}}
 	}
 	var port owed
 	for _, code := range portParts {
 		if of, ok := all[code]; ok {
-			port = owed{port.low.Add(of.low), port.likely.Add(of.likely), port.high.Add(of.high), of.source}
+			port = owed{port.low.Add(of.low), port.likely.Add(of.likely), port.high.Add(of.high), of.source, vehicle.Text{}}
 		}
 	}
 	if port.high.IsPositive() {
 		all["port_charges"] = port
 	}
 	for code, of := range all { // outward, to whole shillings
-		all[code] = owed{of.low.Floor(), of.likely.Round(0), of.high.Ceil(), of.source}
+		all[code] = owed{of.low.Floor(), of.likely.Round(0), of.high.Ceil(), of.source, of.name}
 	}
 	return all
 }
@@ -322,7 +322,11 @@ func (j *judge) missing() {
 			continue
 		}
 		v := message.Values{"low": of.low.String(), "high": of.high.String()}
-		owed := Owed{c.code, tzs(of.low), tzs(of.high), message.Say("bill_missing/"+c.bound, v)}
+		name := of.name
+		if name.EN == "" {
+			name = vehicle.Text{EN: c.names[0], SW: c.names[0]}
+		}
+		owed := Owed{c.code, name, tzs(of.low), tzs(of.high), message.Say("bill_missing/"+c.bound, v)}
 		j.answer.Missing = append(j.answer.Missing, owed)
 	}
 }

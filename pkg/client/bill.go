@@ -42,7 +42,7 @@ type BillLine struct {
 
 // BillMissing is a charge that the bill does not have.
 type BillMissing struct {
-	Code string       `json:"code"`
+	Name vehicle.Text `json:"name"`
 	Text vehicle.Text `json:"text"`
 }
 

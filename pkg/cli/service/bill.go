@@ -69,7 +69,7 @@ func printBill(w io.Writer, bill *client.Bill, lang string) error {
 	}
 	_ = table.Flush()
 	for _, m := range bill.Missing {
-		_, _ = fmt.Fprintf(&b, "\n+ %s: %s", m.Code, m.Text.In(lang))
+		_, _ = fmt.Fprintf(&b, "\n+ %s: %s", m.Name.In(lang), m.Text.In(lang))
 	}
 	_, _ = fmt.Fprintf(&b, "\n\n%s\n", bill.Note.In(lang))
 	_, err := io.WriteString(w, b.String())
