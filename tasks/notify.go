@@ -45,6 +45,14 @@ func keySubscriber(owner, query string) string {
 	return subscriberKey + ":" + owner + "?" + query
 }
 
+// subscriber returns the name of the subscriber that a requester is.
+func (r Requester) subscriber() string {
+	if r.isCaller() {
+		return keySubscriber(r.Owner, r.Query)
+	}
+	return r.Subscriber
+}
+
 // keyOf returns the API key that a subscriber names, and its query; false for a subscriber
 // of another kind.
 func keyOf(subscriber string) (owner, query string, ok bool) {

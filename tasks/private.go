@@ -68,3 +68,20 @@ func isPrivate(rawURL string) bool {
 	u, err := url.Parse(rawURL)
 	return err != nil || urltoken.InQuery(u) || sites.NameOf(u.Hostname()) == "" && urltoken.InPath(u)
 }
+
+// URLsOf returns the URLs of a job's input.
+func URLsOf(job *jobs.Job) []string {
+	var input struct {
+		URL  string `json:"url"`
+		URL1 string `json:"url1"`
+		URL2 string `json:"url2"`
+	}
+	_ = json.Unmarshal(job.Input, &input)
+	switch {
+	case input.URL1 != "":
+		return []string{input.URL1, input.URL2}
+	case input.URL != "":
+		return []string{input.URL}
+	}
+	return nil
+}

@@ -29,13 +29,6 @@ type Requester struct {
 // isCaller reports whether the API key itself waits for the job.
 func (r Requester) isCaller() bool { return r.Subscriber == "" && r.Owner != "" }
 
-func (r Requester) subscriber() string {
-	if r.isCaller() {
-		return keySubscriber(r.Owner, r.Query)
-	}
-	return r.Subscriber
-}
-
 // Submit returns the job for an input: a new one, or the running one of the same
 // kind and input, which is promoted when it is bulk and the requester is not. It
 // does not read the cache (see CachedResult).

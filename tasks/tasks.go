@@ -164,20 +164,3 @@ func ParseTaskPayload(payload []byte) (TaskPayload, error) {
 	}
 	return n, nil
 }
-
-// URLsOf returns the URLs of a job's input.
-func URLsOf(job *jobs.Job) []string {
-	var input struct {
-		URL  string `json:"url"`
-		URL1 string `json:"url1"`
-		URL2 string `json:"url2"`
-	}
-	_ = json.Unmarshal(job.Input, &input)
-	switch {
-	case input.URL1 != "":
-		return []string{input.URL1, input.URL2}
-	case input.URL != "":
-		return []string{input.URL}
-	}
-	return nil
-}

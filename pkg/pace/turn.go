@@ -69,7 +69,7 @@ local function admits(owner)
   local free = total - redis.call('ZCARD', taken)
   if has > 0 and free < 2 then return false end
   local weight = 2
-  if owner == 'anonymous' then weight = 0.5 end
+  if owner == 'anonymous' or string.sub(owner, 1, 10) == 'anonymous@' then weight = 0.5 end
   return has < weight * free
 end
 local function take(owner, task, lease)

@@ -89,11 +89,14 @@ func TestAnonymousVisitorsGetLess(t *testing.T) {
 	t.Parallel()
 	turns, _ := turns(t)
 	offer(t, turns, "w1", 16)
-	if got := enterAll(t, turns, pace.Anonymous, 100); got != 6 {
-		t.Errorf("visitors have %d of 16 places, want 6", got)
+	if got := enterAll(t, turns, pace.Caller(pace.Anonymous, "192.0.2.0"), 100); got != 6 {
+		t.Errorf("visitors of one network have %d of 16 places, want 6", got)
 	}
 	if got := enterAll(t, turns, "key", 100); got != 7 {
 		t.Errorf("a key beside them has %d, want 7", got)
+	}
+	if got := enterAll(t, turns, pace.Anonymous, 100); got != 1 {
+		t.Errorf("other visitors have %d of the last 3, want 1", got)
 	}
 }
 
