@@ -118,8 +118,11 @@ func (e *Engine) createChild(ctx context.Context, parent *jobs.Job, child Child)
 
 // releaseChildren unsubscribes a cancelled job from its children: from all that its record
 // has, which gets no more of them.
-func (e *Engine) releaseChildren(ctx context.Context, id string) error {
-	job, err := e.jobs.Get(ctx, id)
+func (e *Engine) releaseChildren(ctx context.Context, ended *jobs.Job, _ []string) error {
+	if ended.State != jobs.Cancelled {
+		return nil
+	}
+	job, err := e.jobs.Get(ctx, ended.ID)
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,10 @@ func (e *Engine) notify(ctx context.Context, job *jobs.Job, subscribers []string
 			errs = append(errs, err)
 		}
 	}
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("%w: %w", ErrNotifyIncomplete, err)
+	}
+	return nil
 }
 
 // notifyJobs advances the jobs that wait for a child.

@@ -236,19 +236,23 @@ func rememberedFor(kind string, failure *jobs.Error) time.Duration {
 	return 0
 }
 
-// follow does what follows from the end of a job, in this order: a cancelled one lets its
-// children go; its subscribers are notified (waiting jobs, rows of batches, webhooks of API
-// keys); the sweeper looks at it no more. All of it may run twice: the sweeper calls it
-// until it has once returned without an error.
+// follow does what follows from the end of a job. Each effect may run twice: the sweeper
+// calls follow until it has once returned without an error. The callers that wait are woken
+// by the script that ends the job.
 func (e *Engine) follow(ctx context.Context, job *jobs.Job, subscribers []string) error {
-	if job.State == jobs.Cancelled {
-		if err := e.releaseChildren(ctx, job.ID); err != nil {
+	for _, effect := range []func(context.Context, *jobs.Job, []string) error{
+		e.releaseChildren, // of a cancelled job
+		e.notify,          // jobs that wait, rows of batches, webhooks of API keys
+		e.finalize,        // the sweeper looks at it no more
+	} {
+		if err := effect(ctx, job, subscribers); err != nil {
 			return err
 		}
 	}
-	if err := e.notify(ctx, job, subscribers); err != nil {
-		return fmt.Errorf("%w: %w", ErrNotifyIncomplete, err)
-	}
+	return nil
+}
+
+func (e *Engine) finalize(ctx context.Context, job *jobs.Job, _ []string) error {
 	return e.jobs.MarkFinalized(ctx, job)
 }
 
