@@ -128,6 +128,7 @@ func eventError(why *jobs.Error) *vehicle.Error {
 	_ = json.Unmarshal(why.Details, &found) // those of other errors are not for the caller
 	return &vehicle.Error{
 		Message: why.Message, Code: why.Code, Text: why.Text, Values: why.Values, Candidates: found.Candidates, Car: found.Car,
+		Cars: found.Cars,
 	}
 }
 

@@ -234,6 +234,8 @@ func pageFailure(err error, job *jobs.Job, offer string) error {
 	case failure.Retryable:
 		return transient
 	default:
-		return tasks.Permanent(failure.Notice, failure.Cause)
+		final := tasks.Permanent(failure.Notice, failure.Cause)
+		final.Details = failure.Details
+		return final
 	}
 }

@@ -113,7 +113,7 @@ func ErrorProblem(why *jobs.Error) *problem.Problem {
 	var refusal tasks.Refusal
 	var paused tasks.PauseDetails
 	if json.Unmarshal(why.Details, &refusal) == nil {
-		p.Car, p.Candidates = refusal.Car, refusal.Candidates
+		p.Car, p.Candidates, p.Cars = refusal.Car, refusal.Candidates, refusal.Cars
 		_ = json.Unmarshal(why.Details, &paused)
 		p.RetryAt = paused.RetryAt
 	} else {

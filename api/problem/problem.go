@@ -25,6 +25,7 @@ type Problem struct { //nolint:errname // its package says that it is an error
 	RetryAt    time.Time // when a site may be asked again; zero when it is not paused
 	Location   string    // URL of a job
 	Candidates []vehicle.Candidate
+	Cars       []vehicle.ListedCar // of a page that lists several
 	Car        *vehicle.Car
 	Explained  []byte // the source of each value of the car, as a JSON object
 	WaitingFor string // what the job waits for
@@ -150,7 +151,7 @@ func (p *Problem) Is(target error) bool {
 // Body returns the problem as the client sees it.
 func (p *Problem) Body() vehicle.Error {
 	return vehicle.Error{
-		Message: p.Message, Code: p.Code, Text: p.Text, Values: p.Values, Candidates: p.Candidates, Car: p.Car,
+		Message: p.Message, Code: p.Code, Text: p.Text, Values: p.Values, Candidates: p.Candidates, Car: p.Car, Cars: p.Cars,
 		RetryAfter: p.SecondsPaused(), WaitingFor: p.WaitingFor, Job: p.Job,
 		Retryable: new(p.Retryable()), Param: p.Param, Request: p.Request,
 	}

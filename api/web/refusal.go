@@ -31,6 +31,7 @@ var states = map[string]state{
 	"listing_blocked":  {Key: "blocked", Hand: true, Offer: true},
 	"robots_forbidden": {Key: "blocked", Hand: true, Offer: true},
 	"listing_gone":     {Key: "gone"}, "listing_sold": {Key: "sold"},
+	"several_cars":  {Key: "several"},
 	"not_a_listing": {Key: "not_car", Hand: true}, "url_unsupported": {Key: "not_car", Hand: true},
 	"page_unreadable": {Key: "not_car", Hand: true, Offer: true}, "fetch_too_large": {Key: "not_car", Hand: true},
 	"url_forbidden": {Key: "not_car", Hand: true}, "url_invalid": {Key: "not_car", Hand: true},
@@ -60,6 +61,7 @@ type refused struct {
 	Facts      string
 	Missing    string // which field is to be filled in: year, fuel or engine
 	Candidates []candidate
+	Cars       []vehicle.ListedCar // that the page lists
 	Axis       *axis
 	Alone      []string // links of two cars, to be calculated one by one
 	Change     string   // address of the form with other links; "" when that does not help
@@ -99,7 +101,7 @@ func (p *Pages) refusal(w http.ResponseWriter, r *http.Request, found *link) err
 	}
 	view := refused{
 		state: stateOf(why.Code), Code: why.Code, Said: frame.TextOf(call.NoticeOf(why)), Link: frame.Followable(request.URL),
-		Request: request, Car: why.Car,
+		Request: request, Car: why.Car, Cars: why.Cars,
 	}
 	if why.Car != nil {
 		view.Name, view.Facts = frame.NameOf(*why.Car), frame.FactsOf(*why.Car, p.Language(w, r))

@@ -40,6 +40,7 @@ func TestEveryFailureNamesTheNextStep(t *testing.T) {
 		"listing_gone":          {[]string{"no longer on the site", "Another car"}, nil},
 		"listing_sold":          {[]string{"This car is sold"}, nil},
 		"not_a_listing":         {[]string{"not the page of one car", "/hand"}, nil},
+		"several_cars":          {[]string{"lists several cars", `value="https://x.example.com/1"`, "Nissan Note, 2014, US$ 2,350"}, nil},
 		"host_busy":             {[]string{"does not answer", "Try again", "/hand"}, nil},
 		"fetch_timeout":         {[]string{"does not answer", "Try again"}, nil},
 		"ambiguous_match":       {[]string{"several cars that fit", "begins with the code", `value="NOTE - HE12"`, "/choose"}, car},
@@ -53,6 +54,9 @@ func TestEveryFailureNamesTheNextStep(t *testing.T) {
 			t.Parallel()
 			said := message.Text{EN: "<b>The reason.</b>", SW: "Sababu."}
 			why := vehicle.Error{Code: code, Message: said.EN, Text: &said, Car: c.car}
+			if code == "several_cars" {
+				why.Cars = []vehicle.ListedCar{{Name: "Nissan Note", Year: 2014, Price: "US$ 2,350", URL: "https://x.example.com/1"}}
+			}
 			if code == "ambiguous_match" {
 				why.Candidates = []vehicle.Candidate{
 					{Make: "NISSAN", ModelBody: "NOTE - HE12", EngineCC: 1200}, {Make: "NISSAN", ModelBody: "NOTE - E12"},

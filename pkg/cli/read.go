@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -117,5 +118,11 @@ func (r *run) printError(err error) error {
 	if !ok {
 		return err
 	}
-	return r.Refuse(vehicle.Error{Message: page.Message, Code: page.Code})
+	said := vehicle.Error{Message: page.Message, Code: page.Code}
+	if page.Details != nil {
+		if err := json.Unmarshal(page.Details, &said); err != nil {
+			return err
+		}
+	}
+	return r.Refuse(said)
 }

@@ -24,6 +24,7 @@ type Error struct {
 	Param      string              // field of the request that is to blame
 	Request    string              // id of the request in the log of the API
 	Candidates []vehicle.Candidate // TRA entries that the car may be, best first
+	Cars       []vehicle.ListedCar // with several_cars: those that the page lists
 	Car        *vehicle.Car        // as far as it was read; nil when it was not
 	Rows       []InvalidRow        // of a batch, the first of them
 	MoreRows   int                 // further invalid rows
@@ -66,7 +67,7 @@ func (e *Error) isUnfinished() bool {
 
 // fill copies the fields of an error's body.
 func (e *Error) fill(body errorBody) {
-	e.Message, e.Code, e.Text, e.Candidates, e.Car = body.Message, body.Code, body.Text, body.Candidates, body.Car
+	e.Message, e.Code, e.Text, e.Candidates, e.Car, e.Cars = body.Message, body.Code, body.Text, body.Candidates, body.Car, body.Cars
 	e.Param, e.Request, e.MoreRows = body.Param, body.Request, body.More
 	_ = json.Unmarshal(body.Rows, &e.Rows) // another error may have another field of that name
 	if e.RetryAfter == 0 {

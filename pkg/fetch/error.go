@@ -3,6 +3,7 @@ package fetch
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"net"
 	"strings"
@@ -35,10 +36,11 @@ const (
 type Error struct {
 	message.Notice // without addresses or other internals
 
-	Cause     error         // private; nil when there is nothing to add
-	Retryable bool          // the same request may succeed later
-	Wait      time.Duration // the earliest retry; 0 when no pause is needed
-	Paused    bool          // the site itself has asked for that pause
+	Details   json.RawMessage // for the caller, in the shape of the code; nil for most
+	Cause     error           // private; nil when there is nothing to add
+	Retryable bool            // the same request may succeed later
+	Wait      time.Duration   // the earliest retry; 0 when no pause is needed
+	Paused    bool            // the site itself has asked for that pause
 }
 
 // Error returns the public message only.

@@ -42,7 +42,7 @@ func TestSavedGoonetListIsNoListing(t *testing.T) {
 	}
 	for _, url := range []string{"", "https://www.goo-net-exchange.com/usedcars/NISSAN/DATSUN_TRUCK/"} {
 		_, err := Read(t.Context(), FromFile(body, url))
-		wantOutcome(t, err, NotAListing)
+		wantOutcome(t, err, SeveralCars)
 	}
 }
 

@@ -73,7 +73,8 @@ func checkNotice(l *Listing, c *claim.List, doc *page.Document, sold bool) error
 // checkListing returns nil for a listing, and for any other page the error that
 // describes it.
 func checkListing(l *Listing, c *claim.List, doc *page.Document) error {
-	if isCar(l, doc) && !c.Several {
+	several := listsCars(l, c, doc)
+	if isCar(l, doc) && !several {
 		if kind := notForSale(l, c, doc); kind != "" {
 			return &fetch.Error{Notice: message.New("error/not_a_listing.kind", message.Values{"kind": kind})}
 		}
@@ -89,6 +90,8 @@ func checkListing(l *Listing, c *claim.List, doc *page.Document) error {
 	switch {
 	case isChallenge(doc):
 		return outcome("error/listing_blocked")
+	case several:
+		return severalCars(doc)
 	case c.Sold, containsAny(doc, sales):
 		return outcome("error/listing_sold")
 	case containsAny(doc, removals):
@@ -101,8 +104,6 @@ func checkListing(l *Listing, c *claim.List, doc *page.Document) error {
 		return outcome("error/listing_blocked.small")
 	case isAppShell(doc):
 		return outcome("error/not_a_listing.script")
-	case c.Several:
-		return outcome("error/not_a_listing.several")
 	}
 	return notOneCar(l)
 }

@@ -51,7 +51,7 @@ func TestPagesThatAreNoListings(t *testing.T) {
 	two := strings.NewReplacer("<title>2012 TOYOTA PASSO</title>", "<title>Our cars</title>", "<h1>2012 TOYOTA PASSO</h1>", "").Replace(priced)
 	two += strings.NewReplacer("PASSO", "VITZ", "KGC30", "NCP91", "2012", "2009", "996cc", "1,490cc", "2,350", "1,800").Replace(two)
 	_, err := Read(t.Context(), FromFile([]byte(two), "https://cars.example.com/stock/70021"))
-	wantOutcome(t, err, NotAListing)
+	wantOutcome(t, err, SeveralCars)
 }
 
 func TestASoldCarThatIsStillDescribedHasNoPrice(t *testing.T) {

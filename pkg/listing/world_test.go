@@ -109,7 +109,7 @@ func TestPagesOfOtherTradesAreRefused(t *testing.T) {
 	compared := `<title>Compare</title><h1>Compare</h1><table><tr><th>Make</th><td>Suzuki</td><td>Toyota</td></tr><tr><th>Model</th><td>Swift</td><td>Vitz</td></tr>
 		<tr><th>YOM</th><td>2012</td><td>2013</td></tr><tr><th>Engine</th><td>1240cc</td><td>1320cc</td></tr></table>`
 	_, err := Read(t.Context(), FromFile([]byte(compared), worldURL))
-	wantOutcome(t, err, NotAListing)
+	wantOutcome(t, err, SeveralCars)
 	for _, head := range []string{"Suzuki Swift RS, manual transmission", "Suzuki Swift with alloy wheels and new tyres", "Suzuki Swift | Car rental & sales Co."} {
 		read(t, worldPage(head, "", "Year", "2012", "Price", "US$ 3,420", "Mileage", "71,300 km"), worldURL)
 	}

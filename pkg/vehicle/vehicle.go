@@ -6,6 +6,8 @@ package vehicle
 
 import (
 	"encoding/json"
+	"strconv"
+	"strings"
 
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
@@ -300,6 +302,26 @@ const (
 	NearFamily Nearness = "family" // the same or a similar model
 )
 
+// ListedCar is one of the cars of a page that lists several, as the page shows it.
+type ListedCar struct {
+	Name  string `json:"name"`
+	Year  int    `json:"year,omitempty"`
+	Price string `json:"price,omitempty"` // as it is written
+	URL   string `json:"url"`
+}
+
+// Shown returns the name, the year that the name lacks, and the price: "Toyota Vitz, 2014, US$ 2,350".
+func (c ListedCar) Shown() string {
+	shown := c.Name
+	if year := strconv.Itoa(c.Year); c.Year > 0 && !strings.Contains(c.Name, year) {
+		shown += ", " + year
+	}
+	if c.Price != "" {
+		shown += ", " + c.Price
+	}
+	return shown
+}
+
 // Error is the body of every error. Its code is additive: a stable word for
 // programs, where Message is for people.
 type Error struct {
@@ -311,6 +333,7 @@ type Error struct {
 
 	Candidates []Candidate `json:"candidates,omitempty"` // with no_match and ambiguous_match
 	Car        *Car        `json:"car,omitempty"`        // as far as it was read
+	Cars       []ListedCar `json:"cars,omitempty"`       // with several_cars: those that the page lists
 	RetryAfter int         `json:"retryAfter,omitempty"` // with host_busy: seconds for which the site pauses
 	WaitingFor string      `json:"waitingFor,omitempty"` // what the job waits for, with not_finished and host_busy
 	Retryable  *bool       `json:"retryable,omitempty"`  // the same request can succeed later

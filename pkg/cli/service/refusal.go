@@ -22,7 +22,7 @@ func printError(s *Session, err error) error {
 		return err
 	}
 	return s.Refuse(vehicle.Error{
-		Message: refused.Message, Code: refused.Code, Candidates: refused.Candidates, Car: refused.Car, Param: refused.Param,
+		Message: refused.Message, Code: refused.Code, Candidates: refused.Candidates, Car: refused.Car, Cars: refused.Cars, Param: refused.Param,
 		Request: refused.Request, Retryable: &refused.Retryable, RetryAfter: int(refused.RetryAfter.Seconds()),
 	})
 }
@@ -55,6 +55,9 @@ func writeRefusal(w io.Writer, refused *client.Error, lang string) error {
 		writeCandidates(&b, refused.Candidates, lang)
 		_, _ = fmt.Fprintf(&b, "\n%s\n  --model-body %s\n", in(lang, refusalWords("choose")),
 			console.ShellQuote(console.Printable(refused.Candidates[0].ModelBody)))
+	}
+	for _, car := range refused.Cars {
+		_, _ = fmt.Fprintf(&b, "  %s\n    %s\n", console.Printable(car.Shown()), console.Printable(car.URL))
 	}
 	switch refused.Code {
 	case "ai_unavailable":

@@ -85,6 +85,8 @@ type List struct {
 	Dollar      string   // currency that a dollar sign alone means, "" when it is not known
 	NoPrice     string   // why no source but the site may give a price, "" when any may
 	Several     bool     // the page describes several cars, none of them as its own
+	Listed      int      // how many cars the page's markup describes, none of them as its own
+	Named       bool     // the page's markup names its own car by the page's address or number
 	IsLot       bool     // the page is an auction's: its prices are not asking prices
 	Rental      bool     // a price of the page is for a day of use
 	Sold        bool

@@ -59,7 +59,7 @@ func VisibleText(root *html.Node, lineBreak rune) string {
 		inside := true
 		switch {
 		case n.Type == html.TextNode:
-			text = append(text, n.Data...)
+			text = appendWords(text, n.Data)
 		case n.Type == html.ElementNode && n.DataAtom == atom.Br:
 			text = utf8.AppendRune(text, lineBreak)
 		case n.Type == html.ElementNode:
@@ -71,6 +71,20 @@ func VisibleText(root *html.Node, lineBreak rune) string {
 		n = After(n, root, inside)
 	}
 	return string(text)
+}
+
+// appendWords appends a text with one space for each run of white space, of which the
+// templates of some sites write more than words.
+func appendWords(text []byte, words string) []byte {
+	for i := range len(words) {
+		switch b := words[i]; {
+		case b != ' ' && b != '\n' && b != '\t' && b != '\r' && b != '\f':
+			text = append(text, b)
+		case len(text) > 0 && text[len(text)-1] != ' ':
+			text = append(text, ' ')
+		}
+	}
+	return text
 }
 
 // maxLabel is the maximum length of a label or a heading in bytes.

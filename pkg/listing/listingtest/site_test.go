@@ -110,7 +110,7 @@ func TestPathsAreCanonical(t *testing.T) {
 func TestFaultPages(t *testing.T) {
 	url, client := site(t, fetch.Options{Timeout: 3 * time.Second})
 	for path, want := range map[string]string{
-		"/": listing.NotAListing, "/list": listing.NotAListing, "/blocked": listing.Blocked, "/gone": listing.Gone, "/sold": listing.Sold,
+		"/": listing.SeveralCars, "/list": listing.SeveralCars, "/blocked": listing.Blocked, "/gone": listing.Gone, "/sold": listing.Sold,
 		"/nowhere": listing.Gone, "/images/SM100001_9.png": listing.Gone,
 		"/huge": fetch.FetchTooLarge, "/redirect-private": fetch.URLForbidden,
 	} {

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -19,6 +20,11 @@ var (
 	noAmount     = []string{"ask", "sold"}
 	amountMarks  = claim.NewWords("$", "¥", "€", "£", "usd", "jpy", "tzs", "kes", "円", "ask", "sold")
 )
+
+var amountShown = regexp.MustCompile(`(?i)(?:US ?\$|A\$|USD|JPY|EUR|GBP|TZS|TSh|KES|KSh|ZAR|[$¥€£])\s?\d[\d,.\x{a0} ]*\d|\d[\d,.]*\s?(?:USD|JPY|EUR|TZS|KES|万円|円|€)`)
+
+// AmountIn returns the first amount of money in a text as it is written, "" for none.
+func AmountIn(s string) string { return strings.TrimSpace(amountShown.FindString(s)) }
 
 // hasAmount reports a text with an amount of money, or the word for a price that is not
 // given.
@@ -67,7 +73,7 @@ func hasCarWords(box *html.Node) bool {
 	if hasAmount(s) || claim.YearIn(s) != "" {
 		return true
 	}
-	return namesMake(s)
+	return NamesMake(s)
 }
 
 // maxBox bounds the elements of a box that are visited.

@@ -36,6 +36,42 @@ func (d *Document) IsForeign(n *html.Node) bool {
 	return dom.AnyAncestor(n, func(e *html.Node) bool { return d.foreign[e] || IsAside(e) })
 }
 
+// CardOf returns the part about another car that a link is in: the one that is marked as
+// such, else the largest around it that links to no other car; nil when that says nothing of
+// a car.
+func (d *Document) CardOf(link *html.Node) (card *html.Node) {
+	for n := link; n != nil; n = n.Parent {
+		if d.foreign[n] {
+			return n
+		}
+	}
+	own := d.Absolute(dom.Attr(link, "href"))
+	for n := link; n != nil && n.DataAtom != atom.Body && !d.hasHeading(n) && !d.linksElsewhere(n, own); n = n.Parent {
+		card = n
+	}
+	if card == nil || !hasCarWords(card) {
+		return nil
+	}
+	return card
+}
+
+// linksElsewhere reports a part with a link to the page of another car than one, or one that
+// is too large for a card.
+func (d *Document) linksElsewhere(part *html.Node, one string) bool {
+	visited := 0
+	for n := range dom.Elements(part) {
+		if n.DataAtom == atom.A {
+			if to := d.Absolute(dom.Attr(n, "href")); to != one && d.MayBeListing(to) {
+				return true
+			}
+		}
+		if visited++; visited > maxBox {
+			return true
+		}
+	}
+	return false
+}
+
 // findForeign marks the parts of the page about other cars. all are all labels of the
 // page with their values.
 func (d *Document) findForeign(all []pairs.Pair) {

@@ -99,7 +99,7 @@ func (d *Document) ownPrices(pairs []pairs.Pair, main *card) (own, unclear []pai
 	for _, p := range pairs {
 		isPrice := p.Field == claim.FieldPrice || p.Field == claim.FieldCF
 		if isPrice && (!d.IsAnchored(p.Node) || area != nil && p.Row != nil && !dom.Contains(area, p.Node) &&
-			hasLinkOrPicture(p.Row) && namesMake(dom.Text(p.Row))) {
+			hasLinkOrPicture(p.Row) && NamesMake(dom.Text(p.Row))) {
 			unclear = append(unclear, p)
 		} else {
 			own = append(own, p)
@@ -108,8 +108,8 @@ func (d *Document) ownPrices(pairs []pairs.Pair, main *card) (own, unclear []pai
 	return own, unclear
 }
 
-// namesMake reports a text that names a known make.
-func namesMake(s string) bool {
+// NamesMake reports a text that names a known make.
+func NamesMake(s string) bool {
 	words := strings.Fields(s)
 	for i := range words {
 		if maker, _ := CutMake(words[i:]); maker != "" {

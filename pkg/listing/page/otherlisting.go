@@ -50,6 +50,14 @@ func (d *Document) IsOtherListing(link string) bool {
 	return strings.Trim(own.Path, "/") != "" && isOtherListing(d.Resolve(link), own)
 }
 
+// MayBeListing reports a link of the same site that has an id, as the pages of single cars
+// have: from a list it need not look like a link to another list.
+func (d *Document) MayBeListing(link string) bool {
+	to := d.Resolve(link)
+	return sameHost(to, d.URL) && to.Path != d.URL.Path && (longID.MatchString(to.Path) || longID.MatchString(to.RawQuery)) &&
+		!slices.Contains(notPages, strings.ToLower(path.Ext(to.Path)))
+}
+
 // sameHost reports URLs of one host; a URL without a host is on any.
 func sameHost(a, b *url.URL) bool {
 	one, two := strings.TrimPrefix(a.Host, "www."), strings.TrimPrefix(b.Host, "www.")

@@ -14,8 +14,9 @@ import (
 )
 
 // own returns the vehicle that the page is about, nil for none: the one whose
-// address or stock number is the page's; else the first that is no item of a
-// list and does not belong to another page; else the only one there is.
+// address or stock number is the page's; else the one that is no item of a list and does
+// not belong to another page, of several the one that the title names; else the only one
+// there is.
 func (f *carFinder) own(doc *page.Document) *carEntry {
 	var named, listed, free []*carEntry
 	for _, car := range f.cars {
@@ -63,8 +64,11 @@ func (f *carFinder) removeOthers(doc *page.Document, c *claim.List) (others []*c
 }
 
 // titled returns the one of several cars whose name stands in the page's title or
-// heading, else the first.
+// heading, else the first of several of one make and model, else nil.
 func titled(cars []*carEntry, doc *page.Document) *carEntry {
+	if len(cars) == 1 {
+		return cars[0]
+	}
 	title := doc.Title + doc.Meta["og:title"]
 	if headings := doc.Tags[atom.H1]; len(headings) > 0 {
 		title += dom.Text(headings[0])
@@ -76,10 +80,16 @@ func titled(cars []*carEntry, doc *page.Document) *carEntry {
 			found = append(found, car)
 		}
 	}
-	if len(found) == 0 {
-		return cars[0]
+	if len(found) > 0 {
+		return found[0]
 	}
-	return found[0]
+	name := claim.Squash(makeOf(cars[0].copies[0]) + modelOf(cars[0].copies[0], ""))
+	for _, car := range cars[1:] {
+		if claim.Squash(makeOf(car.copies[0])+modelOf(car.copies[0], "")) != name {
+			return nil
+		}
+	}
+	return cars[0]
 }
 
 // only returns the one car of a list, nil when there are none or several.

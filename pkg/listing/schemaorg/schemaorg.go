@@ -19,8 +19,10 @@ func Read(doc *page.Document, c *claim.List) {
 		car = found.ownProduct()
 	}
 	if car == nil || car.isOther(doc, c) {
+		c.Listed = len(found.cars)
 		return
 	}
+	c.Named = car.place(doc) == thisPage && !car.listed
 	found.addCopies(car)
 	for _, n := range car.copies {
 		c.Source = n.Syntax

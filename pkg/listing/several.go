@@ -1,0 +1,138 @@
+package listing
+
+import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"ushuru/pkg/fetch"
+	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
+	"ushuru/pkg/listing/page"
+	"ushuru/pkg/listing/sites"
+	"ushuru/pkg/message"
+	"ushuru/pkg/vehicle"
+)
+
+// SeveralCars is the code of a page that lists several cars and is about none of them; its
+// details are a SeveralDetails.
+const SeveralCars = "several_cars"
+
+// SeveralDetails are the cars of a page that lists several, at most maxListed.
+type SeveralDetails struct {
+	Cars []vehicle.ListedCar `json:"cars,omitempty"`
+}
+
+const (
+	maxListed     = 20 // cars that are named
+	minListed     = 3  // cards that make a list where nothing else names a car
+	minOwnFacts   = 3  // labels outside every card that describe the page's own car
+	maxListedText = 120
+)
+
+// resultHead matches a title or heading that counts or pages what a search has found, whatever
+// else it names; searchHead one that names a search where it names no car by year or code.
+var (
+	resultHead = regexp.MustCompile(`(?i)\b\d[\d,.]*\s+(?:results?|matches|(?:used |new )?(?:cars?|vehicles?|listings?|adverts?|ads|offers?|autos)(?: found| for sale)?)\b|` +
+		`\bpage \d+\b|\bsearch results?\b|\bmatokeo \d|\bmagari \d`)
+	searchHead = regexp.MustCompile(`(?i)\bfor sale (?:by|in|near)\b|\bnear (?:you|me)\b|\b(?:used|new) (?:cars|vehicles)\b|\b(?:cars|vehicles|autos) for sale\b|` +
+		`\bcompare\b|\bfavou?rites\b|\bwish ?list\b|\bshortlist\b|\bstock ?list\b|\bmagari yanayouzwa\b|(?m)^used \D{2,40} for sale\b`)
+)
+
+// listsCars reports a page of several cars, none of which is its own: it is counted before a
+// value is believed. A car that the page's address, a table of facts outside all cards, or a
+// heading with a year or a code names is the page's own, and the others are its neighbours;
+// so is a car that the adapter of its site reads.
+func listsCars(l *Listing, c *claim.List, doc *page.Document) bool {
+	if c.Several {
+		return true
+	}
+	if c.Named || ownFacts(doc) >= minOwnFacts || sites.Of(doc).Read != nil && isCar(l, doc) {
+		return false
+	}
+	head := headOf(doc)
+	if resultHead.MatchString(head) {
+		return true
+	}
+	if claim.YearIn(head) != "" || l.Car.ModelCode != "" && strings.Contains(claim.Squash(head), claim.Squash(l.Car.ModelCode)) {
+		return false
+	}
+	return searchHead.MatchString(head) || c.Listed > 1 || len(listedCars(doc)) >= minListed
+}
+
+// ownFacts counts the different fields that the page's own labels give.
+func ownFacts(doc *page.Document) int {
+	fields := map[string]bool{}
+	for _, p := range doc.Pairs {
+		if p.Field != claim.FieldPrice && !doc.IsForeign(p.Node) {
+			fields[p.Field] = true
+		}
+	}
+	return len(fields)
+}
+
+// severalCars returns the error of a page of several cars, with those that it names.
+func severalCars(doc *page.Document) error {
+	listed := listedCars(doc)
+	if len(listed) == 0 {
+		return outcome("error/several_cars.unnamed")
+	}
+	details, err := json.Marshal(SeveralDetails{listed})
+	if err != nil {
+		return err
+	}
+	return &fetch.Error{Notice: message.New("error/several_cars", message.Values{"count": strconv.Itoa(len(listed))}), Details: details}
+}
+
+// listedCars returns the cars that a page lists, each by the link of its card, in their order.
+func listedCars(doc *page.Document) (cars []vehicle.ListedCar) {
+	seen := map[string]bool{}
+	for _, a := range doc.Tags[atom.A] {
+		link := doc.Absolute(dom.Attr(a, "href"))
+		if len(cars) == maxListed {
+			break
+		}
+		if link == "" || seen[link] || !doc.IsOtherListing(link) && !doc.MayBeListing(link) || !dom.IsVisible(a) {
+			continue
+		}
+		card := doc.CardOf(a)
+		if card == nil {
+			continue
+		}
+		if car := listedCar(card, a); car.Name != "" {
+			seen[link] = true
+			car.URL = link
+			cars = append(cars, car)
+		}
+	}
+	return cars
+}
+
+// listedCar reads what the card of a car says of it, as the page shows it.
+func listedCar(card, link *html.Node) (car vehicle.ListedCar) {
+	for n := range dom.Elements(card) {
+		name := ""
+		switch {
+		case dom.HeadingLevel(n) > 0 || n.DataAtom == atom.Strong || n.DataAtom == atom.B:
+			name = dom.Text(n)
+		case n == link:
+			name = claim.FirstOf(dom.Attr(n, "title"), dom.Text(n))
+		case n.DataAtom == atom.Img:
+			name = dom.Attr(n, "alt")
+		}
+		if name = claim.Clean(name); name != "" && len(name) <= maxListedText && page.NamesMake(name) {
+			car.Name = name
+			break
+		}
+	}
+	said := dom.Text(card)
+	car.Price = page.AmountIn(said)
+	if year := claim.YearIn(claim.FirstOf(claim.YearIn(car.Name), said)); year != "" {
+		car.Year, _ = strconv.Atoi(year)
+	}
+	return car
+}

@@ -1,0 +1,83 @@
+package listing
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"ushuru/pkg/fetch"
+	"ushuru/pkg/vehicle"
+)
+
+// card returns the card of a car in a list.
+func listCard(id int, name, price string) string {
+	return fmt.Sprintf(`<div class="card"><a href="/stock/toyota/%d"><img src="/%d.jpg" alt=""></a><h3>%s</h3><p>%s</p><p>Mileage: 71,000 km</p></div>`, id, id, name, price)
+}
+
+func listOf(title, markup string) string {
+	return "<title>" + title + "</title><h1>" + title + "</h1><main>" + markup + "</main>"
+}
+
+// A page that lists cars is not its first car: it is refused with the cars, so that the
+// caller chooses one.
+func TestAListOfCarsIsRefusedWithItsCars(t *testing.T) {
+	t.Parallel()
+	cards := listCard(70021, "2012 TOYOTA PASSO", "US$ 2,350") + listCard(70022, "TOYOTA VITZ", "ASK") + listCard(70023, "Toyota Noah 2014", "$ 5,900 FOB")
+	car := func(name string) string {
+		return `{"@type":"Car","name":"` + name + `","brand":"Toyota","model":"` + name + `","vehicleModelDate":"2014","mileageFromOdometer":"70000","fuelType":"Petrol","offers":{"@type":"Offer","price":4000,"priceCurrency":"USD"}}`
+	}
+	want := []vehicle.ListedCar{
+		{Name: "2012 TOYOTA PASSO", Year: 2012, Price: "US$ 2,350", URL: "https://cars.example.com/stock/toyota/70021"},
+		{Name: "TOYOTA VITZ", URL: "https://cars.example.com/stock/toyota/70022"},
+		{Name: "Toyota Noah 2014", Year: 2014, Price: "$ 5,900", URL: "https://cars.example.com/stock/toyota/70023"},
+	}
+	for name, c := range map[string]struct {
+		page string
+		cars []vehicle.ListedCar
+	}{
+		"results":           {listOf("Toyota cars for sale in Nairobi", cards), want},
+		"counted":           {listOf("234 results", cards), want},
+		"with a year":       {listOf("Toyota 2012 to 2014: 3 cars found", cards), want},
+		"one hit":           {listOf("1 result", listCard(70021, "2012 TOYOTA PASSO", "US$ 2,350")), want[:1]},
+		"a sold one":        {listOf("Used cars", strings.Replace(cards, "ASK", "SOLD", 1)), want},
+		"a hidden one":      {listOf("Used cars", cards+`<div hidden>`+listCard(70024, "TOYOTA IST", "US$ 1")+`</div>`), want},
+		"free cars":         {listOf("Our stock", "") + schemaPage("["+car("Vitz")+","+car("Noah")+"]"), nil},
+		"favourites":        {listOf("Your favourites", cards), want},
+		"list in Kiswahili": {listOf("Magari yanayouzwa", cards), want},
+	} {
+		_, err := Read(t.Context(), FromFile([]byte(c.page), "https://cars.example.com/stock/toyota/10000?page=2"))
+		failure, ok := errors.AsType[*fetch.Error](err)
+		if !ok || failure.Code != SeveralCars {
+			t.Errorf("%s: got %v, want %s", name, err, SeveralCars)
+			continue
+		}
+		var got SeveralDetails
+		if len(c.cars) > 0 {
+			if err := json.Unmarshal(failure.Details, &got); err != nil {
+				t.Errorf("%s: details %q: %v", name, failure.Details, err)
+			}
+		}
+		if fmt.Sprint(got.Cars) != fmt.Sprint(c.cars) {
+			t.Errorf("%s: got %+v, want %+v", name, got.Cars, c.cars)
+		}
+	}
+}
+
+// A page with a car of its own is that car's, whatever stands beside it.
+func TestAPageWithItsOwnCarIsNoList(t *testing.T) {
+	t.Parallel()
+	cards := listCard(70031, "2013 TOYOTA RACTIS", "US$ 2,950") + listCard(70022, "TOYOTA VITZ", "ASK") + listCard(70023, "Toyota Noah 2014", "$ 5,900 FOB")
+	row := "<tr><th>FOB Price</th><td>US$ 2,350</td></tr>"
+	for name, page := range map[string]string{
+		"beside":            strings.NewReplacer("PRICE", row, "OTHER", cards).Replace(ownCar),
+		"a count elsewhere": strings.NewReplacer("PRICE", row, "OTHER", "<p>25 results in our stock</p>"+cards).Replace(ownCar),
+		"for sale in": strings.NewReplacer("PRICE", row, "OTHER", cards, "<title>2012 TOYOTA PASSO", "<title>2012 Toyota Passo for sale in Nairobi",
+			"<h1>2012 TOYOTA PASSO", "<h1>Toyota Passo").Replace(ownCar),
+	} {
+		if l := read(t, page, "https://cars.example.com/stock/toyota/70021"); l.Car.Model != "PASSO" || amountOf(l.Car.FOBPriceUSD) != "2350" {
+			t.Errorf("%s: got %+v", name, l.Car)
+		}
+	}
+}
