@@ -196,6 +196,6 @@ func TestRateRemovesWarnings(t *testing.T) {
 	}
 	scenario{
 		url: "/v1/estimate", body: `{"url":"https://cars.example/doubt","rate":2500}`, status: 200,
-		has: []string{`"others":2500`}, hasNot: []string{"exchange_rate_odd", `"level":"caution"`, `"level":"danger"`},
+		has: []string{`"others":2500`}, hasNot: []string{"exchange_rate_odd", `"level":"danger"`},
 	}.run(t, a)
 }

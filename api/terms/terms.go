@@ -126,13 +126,17 @@ func Priced(
 	if e.Warnings = message.Limit(append(e.Warnings, warned...)); len(e.Warnings) > 0 {
 		warnings.Value = e.Warnings
 	}
+	doubts := jsonobject.Field{Name: "doubts"}
+	if len(e.Doubts) > 0 {
+		doubts.Value = e.Doubts
+	}
 	highest := jsonobject.Field{Name: "maxPriceUSD"}
 	if e.MaxPrice != nil {
 		highest.Value = e.MaxPrice
 	}
 	return jsonobject.Replace(estimate,
 		jsonobject.Field{Name: "summary", Value: e.Summary},
-		jsonobject.Field{Name: "driveAway", Value: e.DriveAway}, warnings, highest)
+		jsonobject.Field{Name: "driveAway", Value: e.DriveAway}, warnings, highest, doubts)
 }
 
 // WithWarnings returns a result with more warnings.
