@@ -121,8 +121,8 @@ func (n *night) live(e event) (saw seen) {
 	}
 	saw.endsAfter = n.await(firesWithin, "the end of "+e.alert, quiet)
 	saw.statusAfter, _, _ = strings.Cut(n.command("ushuru status").out, "\n")
-	n.t.Logf("%s\nmetric %s is %s, status %q, console %q, fires %v after, over %v after; then status: %s", saw, saw.expression, saw.metric,
-		saw.status, saw.console, saw.firesAfter, saw.endsAfter, saw.statusAfter)
+	n.t.Logf("%s\nmetric %s is %s, status %q, console %q, log %.360s, fires %v after, over %v after; then status: %s", saw, saw.expression, saw.metric,
+		saw.status, saw.console, saw.log, saw.firesAfter, saw.endsAfter, saw.statusAfter)
 	return saw
 }
 
@@ -182,10 +182,9 @@ func lineOf(text string, pattern *regexp.Regexp) string {
 // minutes here.
 const oftenWith = "UshuruPeopleWait"
 
-// What docs/night.md shows: bytes of a line of a log, bytes of a line that a command printed,
-// and how many first and last lines of what it printed.
+// What docs/night.md shows of what a command printed: bytes of a line, and how many first
+// and last lines.
 const (
-	logShown  = 140
 	lineShown = 160
 	endsShown = 2
 )
@@ -205,13 +204,7 @@ func shorten(printed string) string {
 // String is what docs/night.md shows.
 func (s seen) String() string {
 	var text strings.Builder
-	row := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(&text, "%-8s %s\n", name, value)
-		}
-	}
-	row("alert", fmt.Sprintf("%s (%s): %s", s.alert, s.severity, s.summary))
-	row("log", s.log[:min(len(s.log), logShown)])
+	fmt.Fprintf(&text, "alert    %s (%s): %s\n", s.alert, s.severity, s.summary)
 	for i, did := range s.did {
 		if slices.ContainsFunc(s.did[:i], func(before ran) bool { return before.command == did.command }) {
 			continue // how it looks when all is well again
