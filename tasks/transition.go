@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/refusal"
+	"ushuru/pkg/message"
 )
 
 // A job moves by Complete, which stores the output of a step, and by Advance, which does
@@ -230,7 +230,7 @@ func (e *Engine) end(ctx context.Context, job *jobs.Job, how jobs.End) (*jobs.Jo
 
 // rememberedFor returns for how long equal requests join a job that failed.
 func rememberedFor(kind string, failure *jobs.Error) time.Duration {
-	if failure != nil && failure.Permanent && refusal.IsDefinite(failure.Code) && kind != KindCompare {
+	if failure != nil && failure.Permanent && message.IsDefinite(failure.Code) && kind != KindCompare {
 		return jobs.RefusalTTL
 	}
 	return 0

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"ushuru/pkg/message"
-	"ushuru/pkg/refusal"
 )
 
 // statuses has the HTTP status of the errors of jobs that the caller can correct, although
@@ -40,7 +39,7 @@ func OfJob(said message.Notice, permanent bool) *Problem {
 	p := &Problem{Status: http.StatusInternalServerError, Notice: said, Permanent: permanent}
 	if status, ok := statuses[said.Code]; ok {
 		p.Status, p.RetryAfter = status, retryAfter[said.Code]
-	} else if refusal.IsDefinite(said.Code) {
+	} else if message.IsDefinite(said.Code) {
 		p.Status = http.StatusUnprocessableEntity
 	}
 	return p
@@ -56,7 +55,7 @@ func (p *Problem) Retryable() bool {
 	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusGatewayTimeout:
 		return true
 	case http.StatusInternalServerError:
-		return slices.Contains(passing, p.Code) || !p.Permanent && !refusal.IsDefinite(p.Code)
+		return slices.Contains(passing, p.Code) || !p.Permanent && !message.IsDefinite(p.Code)
 	}
 	return false
 }
@@ -73,7 +72,7 @@ var ours = []string{"", "internal", "unavailable", "worker_lost", "deadline_exce
 func (p *Problem) Level() slog.Level {
 	switch {
 	case p.Status < http.StatusInternalServerError, p.Code == "not_finished",
-		refusal.IsDefinite(p.Code), statuses[p.Code]/100 == 4: //nolint:mnd // 4xx
+		message.IsDefinite(p.Code), statuses[p.Code]/100 == 4: //nolint:mnd // 4xx
 		return slog.LevelInfo
 	case slices.Contains(ours, p.Code):
 		return slog.LevelError

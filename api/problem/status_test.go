@@ -8,7 +8,6 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/pkg/message"
-	"ushuru/pkg/refusal"
 )
 
 func TestWhoMustAct(t *testing.T) {
@@ -43,7 +42,7 @@ func TestWhoMustAct(t *testing.T) {
 			t.Errorf("%s: %d, retryable %v, %v; want %+v", c.code, p.Status, p.Retryable(), p.Level(), c)
 		}
 	}
-	for _, code := range refusal.Codes() {
+	for _, code := range message.DefiniteCodes() {
 		compared := problem.OfJob(message.Notice{Code: code}, true)
 		compared.Status = http.StatusInternalServerError // as a comparison answers
 		if compared.Retryable() || compared.Level() != slog.LevelInfo {

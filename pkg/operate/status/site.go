@@ -13,8 +13,8 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/listing"
 	"ushuru/pkg/listing/sites"
+	"ushuru/pkg/message"
 	"ushuru/pkg/metrics"
-	"ushuru/pkg/refusal"
 	"ushuru/tasks"
 )
 
@@ -259,7 +259,7 @@ func (r *reading) addExample(ctx context.Context, failure *Failure) error {
 		return err
 	}
 	failure.Job, failure.Page = id, tasks.PagesOf(job)
-	failure.CanRetry = job.State == jobs.Failed && !job.Attached && !refusal.IsDefinite(failure.Code)
+	failure.CanRetry = job.State == jobs.Failed && !job.Attached && !message.IsDefinite(failure.Code)
 	return nil
 }
 

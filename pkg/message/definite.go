@@ -1,10 +1,10 @@
-// Package refusal knows the errors of jobs that the same request would meet again: the listing is gone, or the authority does not list the car. The caller must send
-// another request.
-package refusal
+package message
 
 import "slices"
 
-// definite are their codes.
+// definite are the codes of errors with which a job can end that the same request meets again:
+// the listing is gone, or the authority does not list the car. The caller must send another
+// request.
 var definite = []string{
 	// Of a page or a sheet:
 	"fetch_too_large", "listing_gone", "listing_sold", "not_a_listing", "page_unreadable", "robots_forbidden", "several_cars", "sheet_not_found",
@@ -16,5 +16,5 @@ var definite = []string{
 // IsDefinite reports whether the same request meets an error with this code again.
 func IsDefinite(code string) bool { return slices.Contains(definite, code) }
 
-// Codes returns the codes of all such errors.
-func Codes() []string { return slices.Clone(definite) }
+// DefiniteCodes returns the codes of all such errors.
+func DefiniteCodes() []string { return slices.Clone(definite) }
