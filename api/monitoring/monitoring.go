@@ -20,12 +20,20 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/hibiken/asynqmon"
 
+	"ushuru/api/problem"
 	"ushuru/api/respond"
 	"ushuru/pkg/metrics"
 )
 
 // Path is where Asynqmon is served.
 const Path = "/monitoring"
+
+// The errors of a login; each is named by its code.
+var (
+	errLoginRequired = problem.New(http.StatusUnauthorized, "login_required", nil)
+	errLoginSlowed   = problem.New(http.StatusTooManyRequests, "login_slowed", nil)
+	errCrossOrigin   = problem.New(http.StatusForbidden, "cross_origin", nil)
+)
 
 // Options are the parts and settings of a Resource.
 type Options struct {

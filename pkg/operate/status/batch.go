@@ -1,15 +1,12 @@
 package status
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"time"
 
-	"ushuru/pkg/ai"
 	"ushuru/pkg/batch"
-	"ushuru/pkg/keys"
 	"ushuru/pkg/pace"
 )
 
@@ -143,132 +140,4 @@ func (r *reading) reasonOf(ctx context.Context, b *batch.Batch) (string, error) 
 		}
 	}
 	return most, nil
-}
-
-// Key is an API key.
-type Key struct {
-	ID       string     `json:"id"`
-	Name     string     `json:"name"`
-	Hint     string     `json:"hint"` // its last four characters
-	Created  time.Time  `json:"created"`
-	Revoked  *time.Time `json:"revoked"`
-	Expires  *time.Time `json:"expires"`  // null: never
-	LastUsed *time.Time `json:"lastUsed"` // to the minute
-	Today    int64      `json:"today"`    // requests on this day in Dar es Salaam
-	// Own are the limits of the key, Limits those that hold.
-	Own    pace.Limits `json:"own,omitzero"`
-	Limits pace.Limits `json:"limits"`
-	// What it uses now; nil of a key that was not used for a day.
-	Uses []Use `json:"uses,omitempty"`
-}
-
-// What a key uses of its limits.
-const (
-	UseJobs   = "jobs"   // running ones, without those of batches
-	UseRows   = "rows"   // listings in running batches
-	UseBytes  = "bytes"  // that are kept for it
-	UseTokens = "tokens" // of the AI, today
-)
-
-// Use is how much of a limit a key uses.
-type Use struct {
-	What  string `json:"what"`
-	Used  int64  `json:"used"`
-	Limit int64  `json:"limit"` // 0: none
-}
-
-// Percent returns the part of the limit that is used; 0 without a limit.
-func (u Use) Percent() int { return percent(u.Used, u.Limit) }
-
-// Nearest returns the limit that is nearest; false without any.
-func (k Key) Nearest() (nearest Use, ok bool) {
-	for _, use := range k.Uses {
-		if use.Limit > 0 && (!ok || use.Percent() > nearest.Percent()) {
-			nearest, ok = use, true
-		}
-	}
-	return nearest, ok
-}
-
-// keysInUse is how many keys are looked at for what they use, those used last.
-const keysInUse = 200
-
-func (r *reading) keyPart(ctx context.Context) ([]Key, error) {
-	all := make([]Key, 0, len(r.issued))
-	for _, key := range r.issued {
-		all = append(all, r.key(key))
-	}
-	slices.SortStableFunc(all, func(a, b Key) int {
-		return cmp.Or(boolCompare(a.Revoked != nil, b.Revoked != nil), timeOf(b.LastUsed).Compare(timeOf(a.LastUsed)),
-			b.Created.Compare(a.Created))
-	})
-	lately := r.now.Add(-24 * time.Hour)
-	n := 0
-	for n < min(len(all), keysInUse) && all[n].Revoked == nil && timeOf(all[n].LastUsed).After(lately) {
-		n++
-	}
-	return all, r.addUses(ctx, all[:n])
-}
-
-func (r *reading) key(key keys.Key) Key {
-	shown := Key{
-		ID: key.ID, Name: key.Name, Hint: key.Hint, Created: key.Created, Today: r.usage[key.ID].Today,
-		Own: key.Limits, Limits: key.Limits.Or(r.options.Limits),
-	}
-	if !key.Revoked.IsZero() {
-		shown.Revoked = &key.Revoked
-	}
-	if !key.Expires.IsZero() {
-		shown.Expires = &key.Expires
-	}
-	if used := r.usage[key.ID].LastUsed; !used.IsZero() {
-		shown.LastUsed = &used
-	}
-	return shown
-}
-
-// addUses adds what keys use now.
-func (r *reading) addUses(ctx context.Context, used []Key) error {
-	rows := map[string]int64{}
-	for _, b := range r.active {
-		rows[b.Owner] += int64(b.Waiting + b.Running)
-	}
-	ids := make([]string, len(used))
-	for i, key := range used {
-		ids[i] = key.ID
-	}
-	tracked, err := r.jobs.Tracked(ctx, ids)
-	if err != nil {
-		return err
-	}
-	for i := range used {
-		key := &used[i]
-		ended, err := r.jobs.ListEnded(ctx, tracked[key.ID])
-		if err != nil {
-			return err
-		}
-		account, err := r.bytes.Read(ctx, key.ID)
-		if err != nil {
-			return err
-		}
-		tokens, _, err := ai.KeyUsage(ctx, r.redis, key.ID, r.now)
-		if err != nil {
-			return err
-		}
-		key.Uses = []Use{
-			{UseJobs, int64(len(tracked[key.ID]) - len(ended)), int64(key.Limits.Jobs)},
-			{UseRows, rows[key.ID], int64(key.Limits.BatchItems)},
-			{UseBytes, account.Used, cmp.Or(key.Limits.Bytes, account.Limit)},
-			{UseTokens, tokens, key.Limits.AITokens},
-		}
-	}
-	return nil
-}
-
-// timeOf returns a time that may be missing.
-func timeOf(at *time.Time) time.Time {
-	if at == nil {
-		return time.Time{}
-	}
-	return *at
 }
