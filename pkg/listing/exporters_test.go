@@ -40,9 +40,9 @@ func TestSavedGoonetListIsNoListing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, url := range []string{"", "https://www.goo-net-exchange.com/usedcars/NISSAN/DATSUN_TRUCK/"} {
+	for url, code := range map[string]string{"": NotAListing, "https://www.goo-net-exchange.com/usedcars/NISSAN/DATSUN_TRUCK/": SeveralCars} {
 		_, err := Read(t.Context(), FromFile(body, url))
-		wantOutcome(t, err, SeveralCars)
+		wantOutcome(t, err, code)
 	}
 }
 

@@ -61,7 +61,8 @@ func listsCars(l *Listing, c *claim.List, doc *page.Document) bool {
 	if claim.YearIn(head) != "" || l.Car.ModelCode != "" && strings.Contains(claim.Squash(head), claim.Squash(l.Car.ModelCode)) {
 		return false
 	}
-	return searchHead.MatchString(head) || c.Listed > 1 || len(listedCars(doc)) >= minListed
+	listed := len(listedCars(doc))
+	return searchHead.MatchString(head) && (listed > 0 || isCar(l, doc)) || c.Listed > 1 || listed >= minListed
 }
 
 // ownFacts counts the different fields that the page's own labels give.
