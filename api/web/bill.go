@@ -119,16 +119,17 @@ func rankOf(verdict string) int {
 
 // messageForAgent asks for the papers of the questionable lines; "" without any.
 func messageForAgent(lines []bill.Judged) string {
-	said := message.Say("page/bill.message", nil).EN
+	var said strings.Builder
+	said.WriteString(message.Say("page/bill.message", nil).EN)
 	count := 0
 	for _, l := range lines {
 		if rankOf(l.Verdict) >= rankOf(bill.Unknown) {
 			count++
-			said += fmt.Sprintf("\n%d. %s: TZS %s", count, l.Name, strings.TrimSuffix(l.AmountTZS, ".00"))
+			_, _ = fmt.Fprintf(&said, "\n%d. %s: TZS %s", count, l.Name, strings.TrimSuffix(l.AmountTZS, ".00"))
 		}
 	}
 	if count == 0 {
 		return ""
 	}
-	return said
+	return said.String()
 }

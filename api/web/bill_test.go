@@ -23,7 +23,10 @@ func judging(t *testing.T) http.HandlerFunc {
 			_ = json.NewEncoder(w).Encode(map[string]any{"id": "J1", "state": "succeeded", "result": car})
 			return
 		}
-		var body struct{ URL, Text string }
+		var body struct {
+			URL  string `json:"url"`
+			Text string `json:"text"`
+		}
 		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 			t.Error(err)
 		}

@@ -81,7 +81,8 @@ var charges = []charge{
 		"storage", "port storage", "storage charges", "demurrage", "kuhifadhi", "maegesho bandarini",
 	}},
 	{"port_charges", "tpa", payControlNumber, boundTariff, []string{
-		"port charges", "tpa charges", "tpa", "port fees", "port dues", "port bill", "port invoice", "malipo ya bandari", "gharama za bandari", "ada za bandari",
+		"port charges", "tpa charges", "tpa", "port fees", "port dues", "port bill", "port invoice",
+		"malipo ya bandari", "gharama za bandari", "ada za bandari",
 	}},
 	{"delivery_order", "shipping_line", payInvoice, boundEstimate, []string{
 		"delivery order", "d o", "do", "do fee", "d o fee", "shipping line", "line charges",
@@ -92,7 +93,8 @@ var charges = []charge{
 	}},
 	{"clearing_agent", "agent", payInvoice, boundLaw, []string{
 		"agency fee", "agency", "agent fee", "clearing agent", "clearing fee", "clearing", "clearance fee",
-		"clearing and forwarding", "c and f fee", "service charge", "service fee", "professional fee", "clearance charges", "clearance services",
+		"clearing and forwarding", "c and f fee", "service charge",
+		"service fee", "professional fee", "clearance charges", "clearance services",
 		"commission", "forwarding", "kutoa gari", "kugomboa", "ugomboaji", "ada ya wakala", "wakala",
 		"malipo ya wakala",
 	}},
@@ -111,7 +113,8 @@ var charges = []charge{
 		"comprehensive", "comprehensive insurance", "compre", "full insurance", "full cover", "bima kubwa",
 	}},
 	{"inland_delivery", "carrier", payReceipt, boundEstimate, []string{
-		"transport", "transportation", "kusafirisha", "inland transport", "inland delivery", "delivery to", "driver", "usafiri", "usafiri hadi",
+		"transport", "transportation", "kusafirisha", "inland transport",
+		"inland delivery", "delivery to", "driver", "usafiri", "usafiri hadi",
 		"dereva",
 	}},
 	{"insurance", "insurer", payInvoice, boundEstimate, []string{
@@ -142,8 +145,15 @@ var several = func() map[string][]string {
 
 // decisive are words that name a charge whatever stands beside them.
 var decisive = []struct{ word, code string }{
-	{"penalty", "penalty"}, {"penalties", "penalty"}, {"fine", "penalty"}, {"fines", "penalty"}, {"adhabu", "penalty"}, {"faini", "penalty"},
-	{"tbs", "tbs_destination"}, {"tpo", "third_party_insurance"}, {"compre", "comprehensive_insurance"},
+	{"penalty", "penalty"},
+	{"penalties", "penalty"},
+	{"fine", "penalty"},
+	{"fines", "penalty"},
+	{"adhabu", "penalty"},
+	{"faini", "penalty"},
+	{"tbs", "tbs_destination"},
+	{"tpo", "third_party_insurance"},
+	{"compre", "comprehensive_insurance"},
 }
 
 // totals are the names of the sum of a bill.

@@ -71,7 +71,7 @@ func TestSixtyBills(t *testing.T) {
 	t.Parallel()
 	named, all := 0, 0
 	for number := range 60 {
-		r := rand.New(rand.NewPCG(uint64(number), 28)) //nolint:gosec // the same bills each time
+		r := rand.New(rand.NewPCG(uint64(number), 28)) // the same bills each time
 		e := forester([]string{"JAPAN", "UNITED KINGDOM"}[number%2])
 		const day = "2026-11-23"
 		ranges := Check{Tables: cost.Embedded(), Estimate: e, Day: noon(day)}.ranges()

@@ -9,7 +9,7 @@ import (
 func (r *reader) find(tok *token) {
 	r.known = true
 	switch name := findingName(tok); {
-	case r.good != nil && r.good.name == string(Meter) && slices.Contains([]string{"unknown", "doubt", "mismatch", "rewind", "fault"}, name):
+	case r.good != nil && r.good.name == string(Meter) && slices.Contains(ofMeters, name):
 		r.denyGood(false)
 		return
 	case name == "unknown" && r.unsure():
@@ -33,6 +33,9 @@ func (r *reader) find(tok *token) {
 	r.used, r.parts, r.choice = parts, nil, false
 	r.endFinding()
 }
+
+// ofMeters are findings that deny a true mileage: 実走行に疑義あり.
+var ofMeters = []string{"unknown", "doubt", "mismatch", "rewind", "fault"}
 
 // ofTheCar are findings that need no part, and take none of an earlier item.
 var ofTheCar = []string{"nostart", "hardstart", "nomove", "noregister", "noshift", "nocharge", "noboost", "nofit"}

@@ -52,7 +52,7 @@ var lexicon = sync.OnceValue(func() *words {
 	for _, row := range rows(latinTable, 5) {
 		kind, isStem := strings.CutPrefix(row[0], "stem ")
 		row[0] = kind
-		for _, spelling := range strings.Split(row[4], "|") {
+		for spelling := range strings.SplitSeq(row[4], "|") {
 			if isStem {
 				l.addVerb(row, spelling)
 				continue
@@ -80,8 +80,8 @@ func (l *words) addVerb(row []string, stem string) {
 			subject + "me" + stem, subject + "li" + stem, relative + stem,
 			subject + "mewahi ku" + stem, subject + "liwahi ku" + stem, relative + "wahi ku" + stem,
 		})
-		for _, spelling := range []string{"ha" + subject + "ja" + stem, "ha" + subject + "ku" + stem, "ha" + subject + "jawahi ku" + stem} {
-			k := key(spelling)
+		for _, tense := range []string{"ja", "ku", "jawahi ku"} {
+			k := key("ha" + subject + tense + stem)
 			l.bySpelling[k] = append(l.bySpelling[k], sense{row[0], row[1], Severity(row[2]), row[3], true})
 			l.longest = max(l.longest, len([]rune(k)))
 		}
@@ -112,8 +112,7 @@ func negated(conjugation string, verbs []string) (forms []string) {
 		}
 		endings := []string{"ず", "ない", "ません", "ないです"}
 		if conjugation == "suru" {
-			endings = []string{"せず", "しない", "しません", "できず", "できない", "できません", "不可", "不能", "せぬ", "できぬ", "不可能", "困難", "ならず",
-				"されず", "されない", "されません"}
+			endings = strings.Fields("せず しない しません できず できない できません 不可 不能 せぬ できぬ 不可能 困難 ならず されず されない されません")
 		}
 		for _, ending := range endings {
 			if ending == "ません" {

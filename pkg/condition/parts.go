@@ -82,7 +82,8 @@ func (r *reader) compound(p, tok *token) {
 		r.parts = r.parts[:len(r.parts)-1]
 	case slices.Contains(accessories, class), !slices.Contains(structural, before):
 		r.parts = r.parts[:len(r.parts)-1]
-		if class == "other" && !slices.Contains(structural, before) || class == "oil" && (before == "runlight" || before == "metal") {
+		if class == "other" && !slices.Contains(structural, before) ||
+			class == "oil" && (before == "runlight" || before == "metal") {
 			tok.senses = p.senses // ショックオイル
 		}
 	case before == "floor" || before == "roof":

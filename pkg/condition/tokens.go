@@ -69,15 +69,9 @@ func (t text) steps() []*token {
 			take(&token{kind: "find", senses: []sense{{kind: "find", name: "noise"}}, start: i, end: end}, wordCost)
 		}
 		for end := min(n, i+lexicon().longest); end > i; end-- {
-			senses := lexicon().bySpelling[string(t.runes[i:end])]
-			if len(senses) == 0 || !t.isBorder(i) || !t.isBorder(end) {
+			senses := t.sensesOf(i, end)
+			if senses == nil {
 				continue
-			}
-			if senses[0].kind == "glue" && slices.Contains(particles, string(t.runes[i:end])) && t.isInKatakana(i, end) {
-				continue // ルーフカラー, not から
-			}
-			if end-i == 1 && senses[0].kind == "part" && !t.isWholeKatakana(i) {
-				continue // キー, not the き of 付き
 			}
 			cost := wordCost
 			if end-i == 1 {
@@ -87,6 +81,21 @@ func (t text) steps() []*token {
 		}
 	}
 	return step
+}
+
+// sensesOf returns the senses of the word between two places; nil when it is none.
+func (t text) sensesOf(i, end int) []sense {
+	word := string(t.runes[i:end])
+	senses := lexicon().bySpelling[word]
+	switch {
+	case len(senses) == 0, !t.isBorder(i), !t.isBorder(end):
+		return nil
+	case senses[0].kind == "glue" && slices.Contains(particles, word) && t.isInKatakana(i, end):
+		return nil // ルーフカラー, not から
+	case end-i == 1 && senses[0].kind == "part" && !t.isWholeKatakana(i):
+		return nil // キー, not the き of 付き
+	}
+	return senses
 }
 
 // rattle returns the end of a word that imitates a noise: ゴロゴロ音; 0 when there is none.

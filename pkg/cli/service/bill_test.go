@@ -20,7 +20,10 @@ import (
 func TestABillIsChecked(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var body struct{ URL, Text, Lang string }
+		var body struct {
+			URL  string `json:"url"`
+			Text string `json:"text"`
+		}
 		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || r.URL.Path != "/v1/bill-check" || body.URL != "" {
 			t.Errorf("got %s %+v, %v", r.URL.Path, body, err)
 		}

@@ -167,7 +167,8 @@ func isCovered(text, jp string, list []sheet.Piece, lang string) bool {
 			strange++
 		}
 	}
-	denies := slices.ContainsFunc(strings.Fields(strings.ToLower(text)), func(w string) bool { return slices.Contains(denials, w) })
+	isDenial := func(w string) bool { return slices.Contains(denials, w) }
+	denies := slices.ContainsFunc(strings.Fields(strings.ToLower(text)), isDenial)
 	return covered > open && strange <= open/2 && (!denies || len(condition.Read(jp).Denied) > 0)
 }
 

@@ -164,7 +164,8 @@ func (w *writer) mileage() {
 // false.
 func yearly(r *sheet.Report) (int, bool) {
 	isFalse := func(f sheet.RedFlag) bool { return f.Category == condition.Meter && f.Level.IsGrave() }
-	if slices.ContainsFunc(r.RedFlags, isFalse) || r.Mileage.ValueKM == nil || r.Mileage.ScaleInferred || r.AuctionDate == nil || r.Dates.FirstRegistration == nil {
+	if slices.ContainsFunc(r.RedFlags, isFalse) || r.Mileage.ValueKM == nil || r.Mileage.ScaleInferred ||
+		r.AuctionDate == nil || r.Dates.FirstRegistration == nil {
 		return 0, false
 	}
 	sold, err1 := time.Parse(time.DateOnly, *r.AuctionDate)
