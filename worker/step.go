@@ -204,7 +204,8 @@ func (s *stepHandler) runStep(
 func (s *stepHandler) write(ctx context.Context, run *stepRun, o outcome) (next *stepRun, err error) {
 	var continuation *tasks.Continuation
 	live := ctx.Err() == nil // as it is before the write, so that a retry claims the same
-	by := tasks.Run{Worker: s.worker, Claim: run.claim, CanRun: func(taskType string) bool { return live && s.run[taskType] != nil }}
+	canRun := func(taskType string) bool { return live && s.run[taskType] != nil }
+	by := tasks.Run{Worker: s.worker, Claim: run.claim, CanRun: canRun}
 	err = s.persist(ctx, func(ctx context.Context) (err error) {
 		switch o.state {
 		case metrics.Completed:
@@ -231,7 +232,8 @@ func (s *stepHandler) write(ctx context.Context, run *stepRun, o outcome) (next 
 // error that it returns makes asynq deliver the task again; a continued step gets a
 // task of its own instead.
 func (s *stepHandler) retryLater(ctx context.Context, run *stepRun, o outcome) error {
-	if failure, ok := errors.AsType[*tasks.StepError](o.err); ok && failure.Code == match.AIUnavailable && o.state == metrics.Postponed {
+	failure, ok := errors.AsType[*tasks.StepError](o.err)
+	if ok && failure.Code == match.AIUnavailable && o.state == metrics.Postponed {
 		s.parkRows(ctx, run.job, o.delay)
 	}
 	countsAsRetry := o.state == metrics.Retried && ctx.Err() == nil

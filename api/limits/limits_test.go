@@ -135,7 +135,7 @@ func TestBytesOfAKey(t *testing.T) {
 		code, header string
 	}{{600, "", "used=600, limit=1000"}, {600, "too_many_bytes", "used=600, limit=1000"}, {1001, "too_many_bytes", "used=600, limit=1000"}} {
 		w, r := ask(t, pace.Limits{})
-		err := l.Take(w, r, Demand{Keep: []pace.Kept{pace.Kept{Size: c.size, TTL: time.Hour}}})
+		err := l.Take(w, r, Demand{Keep: []pace.Kept{{Size: c.size, TTL: time.Hour}}})
 		if codeOf(err) != c.code || w.Header().Get("Key-Bytes") != c.header {
 			t.Errorf("%d: got %v, %q; want %s, %q", i, err, w.Header().Get("Key-Bytes"), c.code, c.header)
 		}
@@ -146,13 +146,13 @@ func TestBytesOfAKey(t *testing.T) {
 		}
 	}
 	_, r := ask(t, pace.Limits{})
-	if err := l.Take(httptest.NewRecorder(), r, Demand{Keep: []pace.Kept{pace.Kept{Name: "page", Size: 400, TTL: time.Hour}}}); err != nil {
+	if err := l.Take(httptest.NewRecorder(), r, Demand{Keep: []pace.Kept{{Name: "page", Size: 400, TTL: time.Hour}}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Forget(t.Context(), "key", "page"); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Take(httptest.NewRecorder(), r, Demand{Keep: []pace.Kept{pace.Kept{Size: 400, TTL: time.Hour}}}); err != nil {
+	if err := l.Take(httptest.NewRecorder(), r, Demand{Keep: []pace.Kept{{Size: 400, TTL: time.Hour}}}); err != nil {
 		t.Errorf("what is not kept any more counts: %v", err)
 	}
 }
@@ -161,7 +161,7 @@ func TestRowsOfABatch(t *testing.T) {
 	t.Parallel()
 	l := newLimits(t, pace.Limits{BatchItems: 3, Bytes: 100 << 10})
 	w, r := ask(t, pace.Limits{})
-	if err := l.Take(w, r, Demand{Rows: 3, Keep: []pace.Kept{pace.Kept{Size: 10, TTL: time.Hour}}}); err != nil {
+	if err := l.Take(w, r, Demand{Rows: 3, Keep: []pace.Kept{{Size: 10, TTL: time.Hour}}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Take(w, r, Demand{Rows: 4}); codeOf(err) != "batch_too_large" {

@@ -364,7 +364,6 @@ func TestFiftyMegabytesAreNotRead(t *testing.T) {
 }
 
 func TestSlowAnswersTimeOut(t *testing.T) {
-	t.Parallel()
 	for name, afterHeader := range map[string]bool{"header": false, "body": true} {
 		t.Run(name, func(t *testing.T) {
 			url := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -78,7 +78,10 @@ func ExampleHub_Wait() {
 	}()
 
 	job, _, _ := store.Create(ctx, jobs.New{Kind: "estimate", Class: jobs.Interactive, Deadline: time.Minute})
-	_, _, _ = store.End(ctx, job, jobs.End{State: jobs.Succeeded, Result: json.RawMessage(`{"total":1}`)})
+	_, _, err := store.End(ctx, job, jobs.End{State: jobs.Succeeded, Result: json.RawMessage(`{"total":1}`)})
+	if err != nil {
+		panic(err)
+	}
 	ended, err := hub.Wait(ctx, job.ID)
 	fmt.Println(ended.State, string(ended.Result), err)
 	// Output: succeeded {"total":1} <nil>

@@ -176,7 +176,8 @@ func newJob(n New) *Job {
 	return &Job{
 		ID: newID(now, dedupKey), Kind: n.Kind, Class: n.Class, Owner: n.Owner, Input: n.Input, DedupKey: dedupKey, State: Queued,
 		Steps: map[string]Step{}, Outputs: map[string]json.RawMessage{}, Children: map[string]Child{},
-		RequestedByCaller: n.Subscriber == "", Attached: n.Attachment != nil, Origin: n.Origin, Created: now, Deadline: now.Add(n.Deadline),
+		RequestedByCaller: n.Subscriber == "", Attached: n.Attachment != nil, Origin: n.Origin,
+		Created: now, Deadline: now.Add(n.Deadline),
 	}
 }
 

@@ -10,14 +10,14 @@ import (
 	"github.com/sony/gobreaker/v2"
 )
 
-// Open means that a call was not made, because a breaker is open. It is not a failure of
+// OpenError means that a call was not made, because a breaker is open. It is not a failure of
 // the call.
-type Open struct {
+type OpenError struct {
 	RetryAfter time.Duration
 	Refused    bool // the other side has just refused this process
 }
 
-func (e *Open) Error() string {
+func (e *OpenError) Error() string {
 	return fmt.Sprintf("pace: no call before %s (refused: %t)", e.RetryAfter.Round(time.Millisecond), e.Refused)
 }
 
@@ -74,15 +74,15 @@ func (b *Breaker) State() gobreaker.State { return b.breaker.Load().State() }
 // Call makes a call unless the breaker is open, and counts how it ends.
 func (b *Breaker) Call(call func() (any, error)) (any, error) {
 	if wait := b.paused(); wait > 0 {
-		return nil, &Open{RetryAfter: wait, Refused: true}
+		return nil, &OpenError{RetryAfter: wait, Refused: true}
 	}
 	result, err := b.breaker.Load().Execute(call)
 	switch timeout := b.settings.Timeout; {
 	case errors.Is(err, gobreaker.ErrOpenState):
 		wait := timeout - time.Since(time.Unix(0, b.openedAt.Load()))
-		return nil, &Open{RetryAfter: max(wait, time.Millisecond)}
+		return nil, &OpenError{RetryAfter: max(wait, time.Millisecond)}
 	case errors.Is(err, gobreaker.ErrTooManyRequests): // one call tests whether the other side is available again
-		return nil, &Open{RetryAfter: min(timeout, time.Second)}
+		return nil, &OpenError{RetryAfter: min(timeout, time.Second)}
 	}
 	return result, err
 }

@@ -109,7 +109,6 @@ func TestTheChainOfSevenCalls(t *testing.T) {
 }
 
 func TestRequestsAreThoseOfTheRecordedURLs(t *testing.T) {
-	t.Parallel()
 	var got []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		got = append(got, r.RequestURI)
@@ -180,7 +179,6 @@ func TestLabelsGoBackByteForByte(t *testing.T) {
 }
 
 func TestEveryFaultHasItsKind(t *testing.T) {
-	t.Parallel()
 	for name, c := range map[string]struct {
 		faults    tratest.Faults
 		kind      tra.Kind
@@ -335,7 +333,6 @@ func TestEmptyListsAreAnswers(t *testing.T) {
 }
 
 func TestDetailsInEveryForm(t *testing.T) {
-	t.Parallel()
 	for name, faults := range map[string]tratest.Faults{
 		"object": {}, "list": {ObjectInList: true}, "numbers": {NumbersAsNumbers: true},
 		"list of numbers": {NumbersAsNumbers: true, ObjectInList: true},

@@ -13,7 +13,6 @@ import (
 )
 
 func TestListsAreReadInEveryForm(t *testing.T) {
-	t.Parallel()
 	for name, c := range map[string]struct {
 		body string
 		want []string
@@ -90,7 +89,6 @@ func answer(changes map[string]any) string {
 type fields = map[string]any
 
 func TestDetailsAreChecked(t *testing.T) {
-	t.Parallel()
 	other := fields{"yom": 2013}
 	for name, c := range map[string]struct {
 		body     string

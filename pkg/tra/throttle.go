@@ -52,7 +52,7 @@ func (t *throttle) allow(ctx context.Context, bulk bool, call func() (any, error
 		}
 		return call()
 	})
-	if open, ok := errors.AsType[*pace.Open](err); ok {
+	if open, ok := errors.AsType[*pace.OpenError](err); ok {
 		reason := BreakerOpen
 		if open.Refused {
 			reason = JustRefused
@@ -69,7 +69,7 @@ const partOfBatches = 0.9
 // limitsOf returns the limits of a call: the rate of all calls, and of it the part of
 // batches, or for a person the share of one key.
 func limitsOf(ctx context.Context, bulk bool, perSecond float64) []pace.Limit {
-	limits := []pace.Limit{{Key: "rate:{tra}", Rate: perSecond, Burst: int(perSecond)}}
+	all := pace.Limit{Key: "rate:{tra}", Rate: perSecond, Burst: int(perSecond)}
 	owner := pace.Owner(ctx)
 	switch {
 	case bulk:
@@ -77,9 +77,9 @@ func limitsOf(ctx context.Context, bulk bool, perSecond float64) []pace.Limit {
 	case owner != "":
 		perSecond = pace.Share(owner, perSecond)
 	default:
-		return limits
+		return []pace.Limit{all}
 	}
-	return append(limits, pace.Limit{Key: "rate:{tra}:" + owner, Rate: perSecond, Burst: max(int(perSecond), 1)})
+	return []pace.Limit{all, {Key: "rate:{tra}:" + owner, Rate: perSecond, Burst: max(int(perSecond), 1)}}
 }
 
 // take counts a call against limits, and waits for them as long as a call may. Calls of
