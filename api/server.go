@@ -31,6 +31,7 @@ import (
 	"ushuru/api/web"
 	"ushuru/pkg/connlimit"
 	"ushuru/pkg/logs"
+	"ushuru/pkg/message"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/trace"
 )
@@ -218,3 +219,11 @@ func (s *Server) log(r *http.Request, rec *respond.Recorder, took time.Duration)
 	}
 	s.options.Log.LogAttrs(r.Context(), level, "request served", attrs...)
 }
+
+// The errors of package api itself. Resources and respond have their own.
+var (
+	errUnauthorized = &problem.Problem{ // no code: the contract gives the whole body
+		Status: http.StatusUnauthorized, Notice: message.Notice{Message: "Invalid or missing API key"},
+	}
+	errAmbiguousLength = problem.BadRequest("length_ambiguous")
+)
