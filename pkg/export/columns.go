@@ -98,8 +98,9 @@ type column struct {
 // moment is a date, with its time or without, as the API writes it.
 type moment string
 
-// all returns the columns of a table: ours with one for each line of the cost, and then the
-// caller's own. Those keep their names; of ours with the same name the header says whose it is.
+// all returns the columns of a table: Ushuru's with one for each line of the cost, and then the
+// caller's. The caller's keep their names; a column of Ushuru with the name of one of them gets
+// the prefix ushuru_ in the header.
 func (o Options) all() []column {
 	list := slices.Clone(columns)
 	at := slices.IndexFunc(list, func(c column) bool { return c.name == lastBeforeLines }) + 1
@@ -252,7 +253,8 @@ func estimate(name string, width float64, value func(*vehicle.Estimate) any) col
 	}}
 }
 
-// car is a column of the car, also of one whose cost is not known, as far as it was read.
+// car is a column that shows a value of the car. It is filled as far as the car was read, also
+// when the cost is not known.
 func car(name string, width float64, value func(vehicle.Car) any) column {
 	return column{name: name, width: width, value: func(l Line) any {
 		switch {
@@ -292,8 +294,8 @@ func anyCost(name string, value func(*vehicle.DriveAway) any) column {
 	})
 }
 
-// driveAway is a column of complete costs. What lacks the price of the car stands in a column
-// of its own, so that no sum mixes both.
+// driveAway is a column of complete costs. A cost without the price of the car stands in
+// another column, so that no sum mixes both.
 func driveAway(name string, value func(*vehicle.DriveAway) money.Amount) column {
 	return costWhere(name, true, value)
 }

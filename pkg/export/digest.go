@@ -23,7 +23,7 @@ type digest struct {
 	points   []point
 	cheapest []cheap
 	states   map[batch.State]int
-	codes    map[string]int    // why rows have no estimate
+	codes    map[string]int // why rows have no estimate
 	rates    map[string]bool
 	bases    map[string]int
 	sources  []source

@@ -197,8 +197,8 @@ type Columns struct {
 
 	conventions map[int]convention // of the numbers of prices, by column
 	commas      map[int]bool
-	// Duplicate are the names of columns whose field another column before them has;
-	// they are not read. Unknown are those whose field is not known.
+	// Duplicate names the columns that mean the same field as an earlier column and are not
+	// read. Unknown names the columns that mean no known field.
 	Duplicate, Unknown []string
 }
 

@@ -53,8 +53,8 @@ func (c *Columns) inConvention(column int, cell string) string {
 	})
 }
 
-// Commas returns the columns whose numbers have a comma before their cents, as all rows show.
-// When they were read otherwise, the rows must be read again with UseCommas.
+// Commas returns the columns in which all rows write the cents behind a comma. When the rows
+// were read with points, the caller reads them again with UseCommas.
 func (c *Columns) Commas() (columns []int) {
 	for column, seen := range c.conventions {
 		if seen.isComma() && !c.commas[column] {

@@ -167,7 +167,8 @@ var (
 	beginsMoney  = regexp.MustCompile(`^\s*(?:(?:OF|YA|ZA) )?\s*(?:JPY|JAPANESE|YEN|USD|US ?\$|US DOL|DOL|円|ドル|[¥$]|[ИЙ]ЕН)`)
 )
 
-// isTold reports whether the words before and behind a power of ten show what it is.
+// isTold reports whether the words before and behind a power of ten show that it is a unit of
+// prices.
 func (w unitWord) isTold(before, found, behind string) bool {
 	switch {
 	case endsInNumber.MatchString(before):

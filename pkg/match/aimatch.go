@@ -22,9 +22,9 @@ var errNoAnswer = errors.New("match: the chooser gave no answer")
 
 func isNoAnswer(err error) bool { return errors.Is(err, errNoAnswer) }
 
-// ask lets the Chooser select among candidates. It is called several times with
-// other orders, because position biases the choice, and a listing is free text of a
-// stranger, who may have written "take first": answers that differ are refused. The vetoes apply to the chosen
+// ask lets the Chooser select among candidates. The Chooser is called several times, each time
+// with another order of the candidates, because position biases its choice and the text of the
+// listing may say "take first". ask refuses answers that differ. The vetoes apply to the chosen
 // candidate as to any other.
 func (m *Matcher) ask(ctx context.Context, q *query, code chassis.Code, possible []ranked) (Choice, error) {
 	if len(possible) == 0 {

@@ -210,9 +210,9 @@ func (q *query) hasDrive(label *indexed, electrified bool) bool {
 	})
 }
 
-// electrifiedCounterparts returns the labels that Resolve must not replace by a
-// petrol fuel of the authority's list: a car with an electric signal whose model
-// has electrified entries.
+// electrifiedCounterparts returns the hybrid and electric labels of the car's model when the
+// listing has an electric signal. Resolve then does not choose petrol from the authority's list
+// of fuels.
 func (q *query) electrifiedCounterparts(code chassis.Code, label *indexed) []string {
 	if !signalOf(q.car, code).isElectrified() || !q.hasDrive(label, true) {
 		return nil

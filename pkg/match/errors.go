@@ -42,7 +42,7 @@ type values = message.Values
 
 func refusal(key string, with values) *Error { return &Error{Notice: message.New("error/"+key, with)} }
 
-// whole returns a refusal whose text has another text in it.
+// whole returns a refusal and puts the given text into its text, in place of the named value.
 func (e *Error) whole(key, name string, with values, text message.Text) *Error {
 	said := message.SayWith("error/"+key, with, map[string]message.Text{name: text})
 	e.Text, e.Message = &said, said.EN

@@ -103,8 +103,8 @@ func classOf(word string, code chassis.Code) fuelClass {
 	return prefix
 }
 
-// carClass is classOf, and the named drive for a car whose name says so beside a
-// fuel word that only says petrol, or nothing.
+// carClass returns classOf, or the drive that the car's name gives (HYBRID, EV) where the
+// listing's fuel says petrol or nothing.
 func carClass(word string, code chassis.Code, named fuelClass) fuelClass {
 	class := classOf(word, code)
 	if class == "" || named == hybrid && class == petrol && classOfPrefix(code) == "" {

@@ -136,7 +136,8 @@ func (q *query) fuzzyChoice(by vehicle.MatchedBy, label tra.Label, relation rela
 	return choice
 }
 
-// newCode reports the code of an entry whose listing gives none.
+// newCode reports as an adjustment that the chosen entry has a chassis code and the listing
+// gives none.
 func (q *query) newCode(code string) []vehicle.Adjustment {
 	if code == "" {
 		return nil

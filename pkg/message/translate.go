@@ -9,9 +9,9 @@ import (
 	"ushuru/pkg/plainjson"
 )
 
-// Translate returns a JSON value in Swahili: a string becomes Swahili when the same
-// object has a text {"en", "sw"} whose English it is, or a list of them; so do strings
-// of a list. Everything else keeps its bytes and its order.
+// Translate returns a JSON value in Swahili. Where an object has a text {"en", "sw"}, or a list
+// of texts, every string of the object that equals an English text is replaced by the Swahili
+// one, in lists too. Everything else keeps its bytes and its order.
 func Translate(value []byte) ([]byte, error) {
 	var out bytes.Buffer
 	out.Grow(len(value))

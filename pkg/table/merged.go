@@ -56,8 +56,8 @@ func (w *workbook) mergedIn(name string) (all []*mergedCells, err error) {
 	return all, nil
 }
 
-// spread gives the cells of a row the texts of those that they are merged with, unless the
-// row has no text of its own.
+// spread copies the text of a merged cell into the cells of the row that are merged with it. A
+// row in which no cell has a text stays empty.
 func (c *cells) spread(row *Row) {
 	if isEmpty(row.Cells) {
 		return
