@@ -143,7 +143,8 @@ func (c httpConfig) Validate() error {
 		return fmt.Errorf("OPERATOR_PASSWORD has %d characters; it must have at least %d", n, minPasswordLength)
 	}
 	if c.KeyBytes > 0 && c.KeyBytes < minKeyBytes {
-		return fmt.Errorf("KEY_BYTES is %d bytes, which no work fits in; it must be 0 or at least 1MB, for example 192MB", c.KeyBytes)
+		return fmt.Errorf("KEY_BYTES is %d bytes, which no work fits in; it must be 0 or at least 1MB, for example 192MB",
+			c.KeyBytes)
 	}
 	if err := web.CheckBaseURL(c.PageURL); err != nil {
 		return fmt.Errorf("PAGE_URL: %w", err)
@@ -310,7 +311,7 @@ func (a *address) UnmarshalText(text []byte) error {
 	}
 	_, port, err := net.SplitHostPort(value)
 	if err == nil {
-		_, err = net.LookupPort("tcp", port)
+		_, err = new(net.Resolver).LookupPort(context.Background(), "tcp", port)
 	}
 	if err != nil {
 		return fmt.Errorf("%q is not an address with a port of 0 to 65535; examples: host:8080, :8080, 8080", value)

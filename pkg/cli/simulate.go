@@ -25,12 +25,12 @@ type simulateCommand struct {
 // simulateAuthority is the SIMULATED calculator. Its faults can also be
 // changed while it runs: POST /_sim/faults.
 type simulateAuthority struct {
+	tratest.Faults
+
 	Listen address         `default:"127.0.0.1:8091" help:"Address to listen on."`
 	Seed   uint64          `help:"Random seed."`
 	Date   time.Time       `format:"2006-01-02" help:"Day that decides ages, rules and the quarter; the default is today."`
 	FX     decimal.Decimal `name:"fx" default:"2565.98" help:"Shillings per dollar."`
-
-	tratest.Faults
 }
 
 // Run is called by kong.

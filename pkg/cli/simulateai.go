@@ -9,13 +9,13 @@ import (
 // simulateAI is the SIMULATED language model. Its faults can also be changed
 // while it runs: POST /_sim/faults.
 type simulateAI struct {
+	aitest.Faults
+
 	Listen  address  `default:"127.0.0.1:8092" help:"Address to listen on."`
 	Key     string   `help:"The only accepted API key; any key by default."`
 	Models  []string `help:"Models that exist; all by default."`
 	Context int      `help:"Tokens that fit into the model."`
 	Seed    uint64   `help:"Random seed."`
-
-	aitest.Faults
 }
 
 // Run is called by kong.

@@ -51,7 +51,7 @@ func decode[T any](data []byte) (*T, error) {
 
 // Raw is the answer as the API wrote it, and as it is written again: the types of this
 // package have the fields that the commands use.
-type Raw struct {
+type Raw struct { //nolint:recvcheck // values are encoded too
 	JSON json.RawMessage `json:"-"`
 }
 

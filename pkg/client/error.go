@@ -67,7 +67,8 @@ func (e *Error) isUnfinished() bool {
 
 // fill copies the fields of an error's body.
 func (e *Error) fill(body errorBody) {
-	e.Message, e.Code, e.Text, e.Candidates, e.Car, e.Cars = body.Message, body.Code, body.Text, body.Candidates, body.Car, body.Cars
+	e.Message, e.Code, e.Text, e.Candidates = body.Message, body.Code, body.Text, body.Candidates
+	e.Car, e.Cars = body.Car, body.Cars
 	e.Param, e.Request, e.MoreRows = body.Param, body.Request, body.More
 	_ = json.Unmarshal(body.Rows, &e.Rows) // another error may have another field of that name
 	if e.RetryAfter == 0 {

@@ -7,7 +7,8 @@ import "slices"
 // request.
 var definite = []string{
 	// Of a page or a sheet:
-	"fetch_too_large", "listing_gone", "listing_sold", "not_a_listing", "page_unreadable", "robots_forbidden", "several_cars", "sheet_not_found",
+	"fetch_too_large", "listing_gone", "listing_sold", "not_a_listing", "page_unreadable", "robots_forbidden",
+	"several_cars", "sheet_not_found",
 	// Of the car: the authority does not list it, several of its entries fit, or what the
 	// caller or the listing says of it contradicts itself.
 	"ambiguous_match", "fuel_conflict", "listing_incomplete", "no_capacity_band", "no_match", "not_listed", "year_not_listed",

@@ -94,6 +94,7 @@ func (r *Recorder) step(s Step) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch s.Outcome {
+	case Cancelled:
 	case Retried, Postponed:
 		r.add(hour, field(site, step, retried+s.Code), 1)
 	case Completed:

@@ -87,8 +87,8 @@ func (v batchView) left() string {
 	return (time.Duration(v.SecondsLeft) * time.Second).String()
 }
 
-// print prints the status of a batch.
-func (v batchView) print(out console.Streams, f console.Format) error {
+// write prints the status of a batch.
+func (v batchView) write(out console.Streams, f console.Format) error {
 	var (
 		value  any = v
 		answer client.Batch
@@ -110,8 +110,8 @@ func (v batchView) print(out console.Streams, f console.Format) error {
 	})
 }
 
-func showCallersBatch(b *client.Batch) printed { return callersBatch(b).print }
-func showAnyBatch(b *batch.Batch) printed      { return anyBatch(b).print }
+func showCallersBatch(b *client.Batch) printed { return callersBatch(b).write }
+func showAnyBatch(b *batch.Batch) printed      { return anyBatch(b).write }
 
 type batchesList struct {
 	target
@@ -123,7 +123,7 @@ type batchesList struct {
 
 // Run is called by kong.
 func (c *batchesList) Run(s *Session) error {
-	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
 		return as(listed("ID\tSTATE\tROWS\tOUTCOMES\tCREATED\tENDED", func(b *client.Batch) []string {
 			return []string{
 				b.ID, b.State, strconv.Itoa(b.Rows), callersBatch(b).outcomes(), console.Time(b.Created), console.Time(b.Ended),
@@ -151,7 +151,7 @@ type batchesShow struct {
 
 // Run is called by kong.
 func (c *batchesShow) Run(s *Session) error {
-	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
 		return as(showCallersBatch)(api.Batch(ctx, c.ID))
 	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
 		return as(showAnyBatch)(o.Batch(ctx, c.ID))
@@ -165,7 +165,7 @@ type batchesCancel struct {
 
 // Run is called by kong.
 func (c *batchesCancel) Run(s *Session) error {
-	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
 		return as(showCallersBatch)(api.CancelBatch(ctx, c.ID))
 	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
 		return as(showAnyBatch)(o.CancelBatch(ctx, c.ID))
@@ -179,7 +179,7 @@ type batchesRetry struct {
 
 // Run is called by kong.
 func (c *batchesRetry) Run(s *Session) error {
-	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
 		return as(showCallersBatch)(api.RetryBatch(ctx, c.ID))
 	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
 		b, err := o.RetryBatch(ctx, c.ID)
@@ -198,7 +198,7 @@ type batchesRows struct {
 
 // Run is called by kong.
 func (c *batchesRows) Run(s *Session) error {
-	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
 		return as(listed("ROW\tREFERENCE\tSTATE\tLISTING\tERROR", func(i *client.BatchItem) []string {
 			why := ""
 			if i.Error != nil {
@@ -252,7 +252,7 @@ func (c *batchesFollow) Run(s *Session) error {
 	if err != nil {
 		return printError(s, err)
 	}
-	if err := callersBatch(b).print(s.Streams, c.Format); err != nil {
+	if err := callersBatch(b).write(s.Streams, c.Format); err != nil {
 		return err
 	}
 	return exitOf(b, c.AllowFailures)

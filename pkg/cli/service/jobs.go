@@ -139,7 +139,7 @@ type jobsList struct {
 
 // Run is called by kong. As the operator without a state it lists those that have not ended.
 func (c *jobsList) Run(s *Session) error {
-	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
 		return as(listed("ID\tKIND\tSTATE\tCREATED\tENDED\tABOUT\tERROR", func(j *client.ListedJob) []string {
 			code := ""
 			if j.Error != nil {
@@ -203,7 +203,7 @@ func (c *jobsShow) Run(s *Session) error {
 	if err != nil {
 		return err
 	}
-	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
 		return as(callersJob)(api.Job(ctx, c.ID, terms))
 	}, func(ctx context.Context, o *operate.Operator) (printed, error) { return as(anyJob)(o.Job(ctx, c.ID)) })
 }
@@ -215,7 +215,7 @@ type jobsCancel struct {
 
 // Run is called by kong.
 func (c *jobsCancel) Run(s *Session) error {
-	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
 		return as(callersJob)(api.CancelJob(ctx, c.ID))
 	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
 		job, err := o.CancelJob(ctx, c.ID)
@@ -238,7 +238,7 @@ type jobsRetry struct {
 
 // Run is called by kong.
 func (c *jobsRetry) Run(s *Session) error {
-	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
 		if c.ID == "" {
 			return nil, errors.New("give the id of a job: see ushuru jobs list")
 		}
@@ -256,7 +256,8 @@ func (c *jobsRetry) Run(s *Session) error {
 			fields = append(fields, console.Field{Name: "Of batches", Value: strconv.Itoa(r.Rows)})
 		}
 		if r.LeftOut > 0 {
-			fields = append(fields, console.Field{Name: "Left out", Value: fmt.Sprintf("%d, which only the caller can send again", r.LeftOut)})
+			left := fmt.Sprintf("%d, which only the caller can send again", r.LeftOut)
+			fields = append(fields, console.Field{Name: "Left out", Value: left})
 		}
 		value := map[string]int{"retried": r.Jobs + r.Rows, "jobs": r.Jobs, "rows": r.Rows, "leftOut": r.LeftOut}
 		return record(value, fields...), err

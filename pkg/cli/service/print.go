@@ -154,7 +154,8 @@ func printCost(w io.Writer, cost vehicle.DriveAway, lang string) {
 	}
 	_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t\n", word("total", lang), cost.TotalUSD, cost.TotalTZS)
 	_ = table.Flush()
-	_, _ = fmt.Fprintf(w, "%s: USD %s – %s, TZS %s – %s\n", word("range", lang), cost.LowUSD, cost.HighUSD, cost.LowTZS, cost.HighTZS)
+	_, _ = fmt.Fprintf(w, "%s: USD %s – %s, TZS %s – %s\n",
+		word("range", lang), cost.LowUSD, cost.HighUSD, cost.LowTZS, cost.HighTZS)
 	_, _ = fmt.Fprintf(w, "%s: %s (TRA), %s\n", word("rate", lang), cost.Exchange.Taxes, cost.Exchange.Others)
 	for _, m := range cost.Missing {
 		_, _ = fmt.Fprintf(w, "%s: %s\n", word("missing", lang), in(lang, m.Name))

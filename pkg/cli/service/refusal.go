@@ -22,7 +22,8 @@ func printError(s *Session, err error) error {
 		return err
 	}
 	return s.Refuse(vehicle.Error{
-		Message: refused.Message, Code: refused.Code, Candidates: refused.Candidates, Car: refused.Car, Cars: refused.Cars, Param: refused.Param,
+		Message: refused.Message, Code: refused.Code, Candidates: refused.Candidates, Car: refused.Car, Cars: refused.Cars,
+		Param:   refused.Param,
 		Request: refused.Request, Retryable: &refused.Retryable, RetryAfter: int(refused.RetryAfter.Seconds()),
 	})
 }

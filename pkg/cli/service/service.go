@@ -121,8 +121,8 @@ type request struct {
 	console.Format
 }
 
-// print prints what the API answers.
-func (c request) print(s *Session, ask func(context.Context, *client.Client) (printed, error)) error {
+// run prints what the API answers.
+func (c request) run(s *Session, ask func(context.Context, *client.Client) (printed, error)) error {
 	return c.call(s, func(ctx context.Context, api *client.Client) error {
 		answer, err := ask(ctx, api)
 		if err != nil {
@@ -143,14 +143,14 @@ type target struct {
 
 var errNoMode = errors.New("set USHURU_KEY to an API key, or REDIS_URL to act as the operator")
 
-// print prints what the API answers to a caller, or what the operator does or reads.
-func (c target) print(
+// run prints what the API answers to a caller, or what the operator does or reads.
+func (c target) run(
 	s *Session, caller func(context.Context, *client.Client) (printed, error),
 	operator func(context.Context, *operate.Operator) (printed, error),
 ) error {
 	switch {
 	case !c.Operator && c.Key != "":
-		return c.request.print(s, caller)
+		return c.request.run(s, caller)
 	case !c.Operator && c.RedisURL == "":
 		return errNoMode
 	}

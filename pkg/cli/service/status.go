@@ -23,7 +23,7 @@ type Status struct{ target }
 // Run is called by kong. As the operator it exits with 1 when urgent work stands still, so
 // that a watchdog can call it.
 func (c *Status) Run(s *Session) error {
-	return c.print(s, c.ofAPI, func(ctx context.Context, o *operate.Operator) (printed, error) {
+	return c.run(s, c.ofAPI, func(ctx context.Context, o *operate.Operator) (printed, error) {
 		now, err := o.Status(ctx)
 		if err != nil {
 			return nil, err

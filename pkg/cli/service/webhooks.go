@@ -114,7 +114,7 @@ type webhooksList struct {
 
 // Run is called by kong.
 func (c *webhooksList) Run(s *Session) error {
-	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
 		return as(listed("ID\tURL\tEVENTS\tSTATE\tCREATED", func(w *client.Webhook) []string {
 			return []string{w.ID, w.URL, strings.Join(w.Events, ", "), stateOf(w.State, w.Disabled), console.Time(w.Created)}
 		}))(api.Webhooks(ctx))
@@ -134,7 +134,7 @@ type webhooksShow struct {
 
 // Run is called by kong.
 func (c *webhooksShow) Run(s *Session) error {
-	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
 		return as(callersWebhook)(api.Webhook(ctx, c.ID))
 	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
 		w, err := o.Webhook(ctx, c.ID)
@@ -153,7 +153,7 @@ type webhooksCreate struct {
 
 // Run is called by kong.
 func (c *webhooksCreate) Run(s *Session) error {
-	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
 		return as(callersWebhook)(api.CreateWebhook(ctx, client.WebhookRequest{URL: c.URL, Events: c.Events}))
 	})
 }
@@ -167,7 +167,7 @@ type webhooksUpdate struct {
 
 // Run is called by kong.
 func (c *webhooksUpdate) Run(s *Session) error {
-	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
 		return as(callersWebhook)(api.UpdateWebhook(ctx, c.ID, client.WebhookRequest{URL: c.To, Events: c.Events}))
 	})
 }
@@ -180,7 +180,7 @@ type webhooksCancel struct {
 // Run is called by kong.
 func (c *webhooksCancel) Run(s *Session) error {
 	deleted := said("deleted %s\n", c.ID)
-	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
 		return after(deleted, api.DeleteWebhook(ctx, c.ID))
 	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
 		return after(deleted, o.DeleteWebhook(ctx, c.ID))
@@ -202,7 +202,7 @@ type webhooksRotate struct {
 
 // Run is called by kong.
 func (c *webhooksRotate) Run(s *Session) error {
-	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
 		return as(callersWebhook)(api.RotateWebhook(ctx, c.ID))
 	})
 }
@@ -214,7 +214,7 @@ type webhooksEnable struct {
 
 // Run is called by kong.
 func (c *webhooksEnable) Run(s *Session) error {
-	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
 		return as(callersWebhook)(api.EnableWebhook(ctx, c.ID))
 	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
 		return after(said("enabled %s\n", c.ID), o.EnableWebhook(ctx, c.ID))
@@ -228,7 +228,7 @@ type webhooksTest struct {
 
 // Run is called by kong.
 func (c *webhooksTest) Run(s *Session) error {
-	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
 		return as(printDelivery)(api.TestWebhook(ctx, c.ID))
 	})
 }
@@ -240,7 +240,7 @@ type webhooksChallenge struct {
 
 // Run is called by kong.
 func (c *webhooksChallenge) Run(s *Session) error {
-	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
 		return as(printDelivery)(api.VerifyWebhook(ctx, c.ID))
 	})
 }
@@ -253,7 +253,7 @@ type webhooksRetry struct {
 
 // Run is called by kong.
 func (c *webhooksRetry) Run(s *Session) error {
-	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
 		if c.Delivery == "" {
 			return nil, errors.New("give the id of a delivery: see ushuru webhooks deliveries")
 		}
@@ -274,7 +274,7 @@ type webhooksDeliveries struct {
 
 // Run is called by kong.
 func (c *webhooksDeliveries) Run(s *Session) error {
-	return c.print(s, func(ctx context.Context, api *client.Client) (printed, error) {
+	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
 		return as(printDeliveries)(api.Deliveries(ctx, c.ID))
 	})
 }

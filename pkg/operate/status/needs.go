@@ -133,7 +133,8 @@ func (s *Status) missingWorkers() (needs []Need) {
 func (s *Status) pausedQueues() (needs []Need) {
 	for _, queue := range s.Queues {
 		if queue.Paused {
-			text := fmt.Sprintf("An operator has paused the queue %s: %d tasks wait in it.", queue.Name, queue.Waiting+queue.Delayed)
+			text := fmt.Sprintf("An operator has paused the queue %s: %d tasks wait in it.",
+				queue.Name, queue.Waiting+queue.Delayed)
 			needs = append(needs, Need{About: queue.Name, Text: text})
 		}
 	}
