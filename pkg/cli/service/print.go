@@ -64,10 +64,8 @@ func Print(w io.Writer, e vehicle.Estimate, lang string) error {
 	_ = head.Flush()
 	if e.DriveAway != nil {
 		printCost(&b, *e.DriveAway, lang)
-	} else {
-		_, _ = fmt.Fprintln(&b)
-		printTax(&b, e.Tax)
 	}
+	printTax(&b, e.Tax, lang)
 	for _, doubt := range e.Doubts {
 		_, _ = fmt.Fprintf(&b, "\n! %s\n", doubt.Text.In(lang))
 		if doubt.Ask != nil {
@@ -162,24 +160,30 @@ func printCost(w io.Writer, cost vehicle.DriveAway, lang string) {
 	}
 }
 
-// printTax writes the taxes of an estimate without a drive-away cost, in the authority's terms.
-func printTax(w io.Writer, tax vehicle.Tax) {
+// printTax writes the authority's own answer: the taxes of a car that is taxed today.
+func printTax(w io.Writer, tax vehicle.Tax, lang string) {
+	_, _ = fmt.Fprintf(w, "\n%s\n", message.Say("table/authority_answer", message.Values{
+		"reference": tax.ReferenceNumber, "quarter": strconv.Itoa(tax.Quarter), "year": strconv.Itoa(tax.Year),
+	}).In(lang))
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	line := func(name, currency string, amount money.Amount) {
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t\n", name, currency, amount)
+	for _, line := range []struct {
+		name, currency string
+		amount         money.Amount
+	}{
+		{"tax_value", "USD", tax.CIFInUSD},
+		{"tax_import", "USD", tax.ImportDutyInUSD},
+		{"tax_excise", "USD", tax.ExiseDutyInUSD},
+		{"tax_age", "USD", tax.ExiseDutyDueToAgeInUSD},
+		{"tax_vat", "USD", tax.VATInUSD},
+		{"tax_fee", "USD", tax.CustomProcessingFeeInUSD},
+		{"tax_railway", "USD", tax.RailwayDevLevyInUSD},
+		{"tax_all_import", "USD", tax.TotalImportTaxesInUSD},
+		{"tax_all_import", "TZS", tax.TotalImportTaxesInTZS},
+		{"tax_hiv", "TZS", tax.HIVRespLevy},
+		{"tax_registration", "TZS", tax.VehicleRegistrationFeeInTZS},
+		{"tax_total", "TZS", tax.TotalTaxesInTZS},
+	} {
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t\n", word(line.name, lang), line.currency, line.amount)
 	}
-	line("TRA's CIF value", "USD", tax.CIFInUSD)
-	line("Import duty", "USD", tax.ImportDutyInUSD)
-	line("Excise duty", "USD", tax.ExiseDutyInUSD)
-	line("Excise duty due to age", "USD", tax.ExiseDutyDueToAgeInUSD)
-	line("VAT", "USD", tax.VATInUSD)
-	line("Customs processing fee", "USD", tax.CustomProcessingFeeInUSD)
-	line("Railway development levy", "USD", tax.RailwayDevLevyInUSD)
-	line("Total import taxes", "USD", tax.TotalImportTaxesInUSD)
-	line("Total import taxes", "TZS", tax.TotalImportTaxesInTZS)
-	line("HIV response levy", "TZS", tax.HIVRespLevy)
-	line("Registration", "TZS", tax.VehicleRegistrationFeeInTZS)
-	line("TOTAL", "TZS", tax.TotalTaxesInTZS)
 	_ = table.Flush()
-	_, _ = fmt.Fprintf(w, "Reference %s, TRA's quarter %d of %d\n", tax.ReferenceNumber, tax.Quarter, tax.Year)
 }

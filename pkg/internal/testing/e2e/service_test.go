@@ -184,7 +184,7 @@ func TestFailuresReachTheCaller(t *testing.T) {
 	}{
 		"/gone":             {http.StatusUnprocessableEntity, "listing_gone"},
 		"/blocked":          {http.StatusInternalServerError, "listing_blocked"},
-		"/list":             {http.StatusUnprocessableEntity, "not_a_listing"},
+		"/list":             {http.StatusUnprocessableEntity, "several_cars"},
 		"/huge":             {http.StatusUnprocessableEntity, "fetch_too_large"},
 		"/redirect-private": {http.StatusBadRequest, "url_forbidden"},
 	} {
