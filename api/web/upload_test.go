@@ -64,9 +64,9 @@ func multi(t *testing.T, page string, fields ...string) (body []byte, contentTyp
 }
 
 // sendPage posts a page as the extension does.
-func sendPage(t *testing.T, h http.Handler, page string, fields ...string) *httptest.ResponseRecorder {
+func sendPage(t *testing.T, h http.Handler, fields ...string) *httptest.ResponseRecorder {
 	t.Helper()
-	body, contentType := multi(t, page, append([]string{"u", "https://cars.example/1"}, fields...)...)
+	body, contentType := multi(t, carPage, append([]string{"u", "https://cars.example/1"}, fields...)...)
 	r := httptest.NewRequest(http.MethodPost, "/go", bytes.NewReader(body))
 	r.Header = http.Header{"Content-Type": {contentType}, "Accept": {"application/json"}, "Sec-Fetch-Site": {"none"}}
 	w := httptest.NewRecorder()
@@ -80,14 +80,14 @@ func TestAPageIsOfItsRequestAlone(t *testing.T) {
 	t.Parallel()
 	api := &receiving{}
 	pages, h := served(t, api.ServeHTTP)
-	first := sendPage(t, h, carPage)
+	first := sendPage(t, h)
 	if first.Code != http.StatusSeeOther || api.count() != 1 {
 		t.Fatalf("%d, %d jobs\n%s", first.Code, api.count(), first.Body)
 	}
 	if got := api.bodies[0]; got["html"] != carPage || got["url"] != "https://cars.example/1" || got["upload"] != nil {
 		t.Errorf("the API got %v", got)
 	}
-	other := sendPage(t, h, carPage)
+	other := sendPage(t, h)
 	if other.Code != http.StatusSeeOther || other.Header().Get("Location") == first.Header().Get("Location") || api.count() != 2 {
 		t.Errorf("the same page again: %d at %s, %d jobs", other.Code, other.Header().Get("Location"), api.count())
 	}
@@ -185,7 +185,7 @@ func TestWhatFollowsFromASentPageNeedsNoPage(t *testing.T) {
 	_, h := served(t, answering(t, func(e *vehicle.Estimate) {
 		e.Summary.PortAndTaxesOnly, e.Summary.OnTheRoad = e.Summary.OnTheRoad, nil
 	}))
-	at := sendPage(t, h, carPage).Header().Get("Location")
+	at := sendPage(t, h).Header().Get("Location")
 	for _, path := range []string{at, at + "/choose"} {
 		body := get(h, path, nil).Body.String()
 		if !strings.Contains(body, `action="/hand"`) || strings.Contains(body, `action="/go"`) || !strings.Contains(body, `name="make" value="TOYOTA"`) {
@@ -196,7 +196,7 @@ func TestWhatFollowsFromASentPageNeedsNoPage(t *testing.T) {
 	for code, want := range map[string]string{"deadline_exceeded": "press the button of the extension", "listing_incomplete": "/hand?"} {
 		said := message.Text{EN: "The reason.", SW: "Sababu."}
 		_, h := served(t, failing(vehicle.Error{Code: code, Message: said.EN, Text: &said, Car: &vehicle.Car{Make: "NISSAN", Model: "NOTE"}}))
-		at := sendPage(t, h, carPage).Header().Get("Location")
+		at := sendPage(t, h).Header().Get("Location")
 		body := get(h, at, nil).Body.String()
 		if !strings.Contains(body, want) || strings.Contains(body, `action="/go"`) || strings.Contains(body, `href="/extension"`) {
 			t.Errorf("%s:\n%s", code, body)

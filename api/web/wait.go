@@ -116,7 +116,8 @@ func (p *Pages) events(w http.ResponseWriter, r *http.Request) error {
 	if err := p.api.Get(r.Context(), found.Job, &current); err != nil {
 		return err
 	}
-	release, ok := p.streams.Take(pace.Bound{Most: maxStreams}, pace.Bound{Owner: request.Of(r).Network + " network", Most: maxNetworkStreams})
+	ofNetwork := pace.Bound{Owner: request.Of(r).Network + " network", Most: maxNetworkStreams}
+	release, ok := p.streams.Take(pace.Bound{Most: maxStreams}, ofNetwork)
 	if !ok {
 		w.WriteHeader(http.StatusNoContent) // the page loads again by itself
 		return nil

@@ -223,8 +223,7 @@ func candidates(name string) []string {
 	for _, c := range charges {
 		for _, known := range c.names {
 			look(known, c.code)
-			isPart := slices.Contains(portParts, c.code) || slices.Contains(taxParts, c.code)
-			if isPart && len(known) >= minPart && !slices.Contains(parts, c.code) && contains(list, strings.Fields(known)) {
+			if isPart(c.code) && len(known) >= minPart && !slices.Contains(parts, c.code) && contains(list, strings.Fields(known)) {
 				parts = append(parts, c.code)
 			}
 		}
@@ -232,15 +231,23 @@ func candidates(name string) []string {
 	for known, of := range several {
 		look(known, of...)
 	}
-	isOther := func(code string) bool {
-		return code != "port_charges" && code != "import_taxes" && !slices.Contains(parts, code)
-	}
-	isSeveral := func(word string) bool { return slices.Contains(ofTaxes, word) }
-	if len(parts) == 1 && !slices.ContainsFunc(codes, isOther) && !slices.ContainsFunc(list, isSeveral) {
+	if len(parts) == 1 && isOnePart(parts[0], codes, list) {
 		return parts // Wharfage, TPA charges
 	}
 	slices.Sort(codes)
 	return codes
+}
+
+// isOnePart reports whether a name that mentions a part and its sum means the part alone.
+func isOnePart(part string, codes, words []string) bool {
+	isOther := func(code string) bool { return code != "port_charges" && code != "import_taxes" && code != part }
+	isSeveral := func(word string) bool { return slices.Contains(ofTaxes, word) }
+	return !slices.ContainsFunc(codes, isOther) && !slices.ContainsFunc(words, isSeveral)
+}
+
+// isPart reports whether a charge is part of a sum that bills name as one.
+func isPart(code string) bool {
+	return slices.Contains(portParts, code) || slices.Contains(taxParts, code)
 }
 
 // minPart is the length of the shortest name by which a part stands out beside its sum.

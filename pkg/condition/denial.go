@@ -22,7 +22,7 @@ func (r *reader) deny1(c Category) {
 
 // deny reads a no behind its nouns: it covers the open statements of its list. Of a
 // part it says that it is missing, unless it is good news (異常なし).
-func (r *reader) deny(kind string, tok *token) {
+func (r *reader) deny(kind string, tok *token) { //nolint:cyclop // one case for each thing that a no can deny
 	r.known = true
 	defer func() { r.wasDeny, r.ended, r.good = true, false, nil }()
 	switch {

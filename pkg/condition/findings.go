@@ -6,7 +6,7 @@ import (
 )
 
 // find reads a finding and applies it to its parts.
-func (r *reader) find(tok *token) {
+func (r *reader) find(tok *token) { //nolint:cyclop // the conditions of one rule after the other
 	r.known = true
 	switch name := findingName(tok); {
 	case r.good != nil && r.good.name == string(Meter) && slices.Contains(ofMeters, name):
@@ -19,12 +19,12 @@ func (r *reader) find(tok *token) {
 		r.startNoun()
 	}
 	follows := r.last != nil && r.last.has("find") && r.prev != nil && r.prev.end == tok.start
-	parts := r.partsOf(follows)
 	r.fresh = nil
-	switch {
-	case len(parts) == 0 && follows && slices.Contains([]string{"mark", "dent"}, findingName(r.last)):
+	parts := r.partsOf(follows)
+	if len(parts) == 0 && follows && slices.Contains([]string{"mark", "dent"}, findingName(r.last)) {
 		parts = []*token{{kind: "part", senses: []sense{{kind: "part", name: "other"}}}} // 小キズ修正済
-	case len(parts) == 0:
+	}
+	if len(parts) == 0 {
 		r.alone(tok)
 	}
 	for _, p := range parts {

@@ -121,7 +121,7 @@ func (r *reader) read(list []*token) {
 }
 
 // take reads one token.
-func (r *reader) take(tok *token, list []*token, i int) {
+func (r *reader) take(tok *token, list []*token, i int) { //nolint:cyclop // one case for each kind of word
 	switch tok.kind {
 	case "unknown":
 		r.unclear = len(r.parts) > 0 && !strings.ContainsAny(tok.text, "0123456789,.")
@@ -161,7 +161,7 @@ func (r *reader) take(tok *token, list []*token, i int) {
 }
 
 // predicate reads a noun, a finding, or a yes or no.
-func (r *reader) predicate(tok *token, list []*token, i int) {
+func (r *reader) predicate(tok *token, list []*token, i int) { //nolint:cyclop // one case for each kind of word
 	finds := tok.has("find")
 	r.negate = r.negate || len(tok.senses) > 0 && tok.senses[0].negated
 	switch {

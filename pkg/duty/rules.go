@@ -1,5 +1,6 @@
 // Package duty contains the dated tax rules for used cars: those of imports into mainland
-// Tanzania, and the formula that computes taxes from a customs value. The figures of the authority's own answer always override it.
+// Tanzania, and the formula that computes taxes from a customs value. The figures of the
+// authority's own answer always override it.
 package duty
 
 import (

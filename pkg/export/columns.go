@@ -47,17 +47,6 @@ func (l Line) name() string {
 	return address
 }
 
-// year returns the year of the car; 0 when it is not known.
-func (l Line) year() int {
-	switch {
-	case l.Estimate != nil:
-		return l.Estimate.Car.Year
-	case l.Car != nil:
-		return l.Car.Year
-	}
-	return 0
-}
-
 // Options say what a table is about.
 type Options struct {
 	Lang    string
@@ -240,7 +229,9 @@ var columns = []column{
 	estimate("referenceNumber", 18, func(e *vehicle.Estimate) any { return e.Tax.ReferenceNumber }),
 	estimate("asOf", 20, func(e *vehicle.Estimate) any { return moment(e.AsOf) }),
 	estimate("validUntil", 20, func(e *vehicle.Estimate) any { return moment(e.ValidUntil) }),
-	estimate("doubts", 40, func(e *vehicle.Estimate) any { return join(e.Doubts, func(d vehicle.Doubt) string { return d.Code }) }),
+	estimate("doubts", 40, func(e *vehicle.Estimate) any {
+		return join(e.Doubts, func(d vehicle.Doubt) string { return d.Code })
+	}),
 	estimate("warnings", 40, func(e *vehicle.Estimate) any { return warnings(e.Warnings) }),
 }
 

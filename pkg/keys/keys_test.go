@@ -73,7 +73,7 @@ func TestPlainKeyIsStoredNowhere(t *testing.T) {
 	}
 }
 
-func TestInvalidKeys(t *testing.T) {
+func TestInvalidKeys(t *testing.T) { //nolint:tparallel // each part counts its commands alone
 	t.Parallel()
 	store, server := newStore(t)
 	other, _ := newStore(t)

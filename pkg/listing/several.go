@@ -37,9 +37,11 @@ const (
 // resultHead matches a title or heading that counts or pages what a search has found, whatever
 // else it names; searchHead one that names a search where it names no car by year or code.
 var (
-	resultHead = regexp.MustCompile(`(?i)\b\d[\d,.]*\s+(?:results?|matches|(?:used |new )?(?:cars?|vehicles?|listings?|adverts?|ads|offers?|autos)(?: found| for sale)?)\b|` +
+	resultHead = regexp.MustCompile(`(?i)\b\d[\d,.]*\s+(?:results?|matches|` +
+		`(?:used |new )?(?:cars?|vehicles?|listings?|adverts?|ads|offers?|autos)(?: found| for sale)?)\b|` +
 		`\bpage \d+\b|\bsearch results?\b|\bmatokeo \d|\bmagari \d`)
-	searchHead = regexp.MustCompile(`(?i)\bfor sale (?:by|in|near)\b|\bnear (?:you|me)\b|\b(?:used|new) (?:cars|vehicles)\b|\b(?:cars|vehicles|autos) for sale\b|` +
+	searchHead = regexp.MustCompile(`(?i)\bfor sale (?:by|in|near)\b|\bnear (?:you|me)\b|` +
+		`\b(?:used|new) (?:cars|vehicles)\b|\b(?:cars|vehicles|autos) for sale\b|` +
 		`\bcompare\b|\bfavou?rites\b|\bwish ?list\b|\bshortlist\b|\bstock ?list\b|\bmagari yanayouzwa\b|(?m)^used \D{2,40} for sale\b`)
 )
 
@@ -86,7 +88,8 @@ func severalCars(doc *page.Document) error {
 	if err != nil {
 		return err
 	}
-	return &fetch.Error{Notice: message.New("error/several_cars", message.Values{"count": strconv.Itoa(len(listed))}), Details: details}
+	count := message.Values{"count": strconv.Itoa(len(listed))}
+	return &fetch.Error{Notice: message.New("error/several_cars", count), Details: details}
 }
 
 // listedCars returns the cars that a page lists, each by the link of its card, in their order.

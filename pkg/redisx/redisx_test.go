@@ -123,6 +123,7 @@ func TestWarnings(t *testing.T) {
 		"forgetful": {redistest.Args(), "appendonly off"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			got := redistest.Open(t, redistest.Start(t, c.option).URL).Warnings(t.Context())
 			if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || !strings.Contains(got[0], c.want)) {
 				t.Errorf("warnings %q, want %q", got, c.want)

@@ -12,30 +12,30 @@ import (
 // Faults are the ways in which the simulator misbehaves. The zero value is
 // healthy. Latency and Jitter always apply; the others to Next requests.
 type Faults struct {
-	Latency Duration `json:"latency" help:"Delay before each answer."`       // before each answer
-	Jitter  Duration `json:"jitter" help:"Maximum additional random delay."` // up to so much more, evenly spread
+	Latency Duration `json:"latency" help:"Delay before each answer."`
+	Jitter  Duration `json:"jitter" help:"Maximum additional random delay."`
 
-	Next int `json:"next" help:"Number of faulty answers; 0 means no limit."` // only so many requests, then healthy; 0: no end
+	Next int `json:"next" help:"Number of faulty answers; 0 means no limit."`
 
-	ErrorRate      float64 `json:"errorRate" help:"Share of requests that fail, 0 to 1."`                     // share of requests that get Status, drawn from the seed
-	Status         int     `json:"status" help:"HTTP status of failing requests."`                            // 429, 500 …; every request gets it unless ErrorRate is set
-	RetryAfter     int     `json:"retryAfter" help:"Seconds in Retry-After of failing requests."`             // header sent with Status, in seconds
-	Code           string  `json:"code" kong:"-"`                                                             // of the error sent with Status: insufficient_quota …
-	HTML           bool    `json:"html" name:"html" help:"Answer with a gateway's error page."`               // a gateway's page with Status, or 200
-	DropConnection bool    `json:"dropConnection" help:"Close the connection without an answer."`             // closed without an answer
-	EmptyChoices   bool    `json:"emptyChoices" help:"Answer without choices."`                               // status 200 and no choices
-	CutJSON        bool    `json:"cutJSON" name:"cut-json" help:"Cut the answer in the middle."`              // the answer ends in the middle, finish_reason length
-	Refusal        bool    `json:"refusal" help:"Refuse to answer."`                                          // the model refuses
-	Filtered       bool    `json:"filtered" help:"Let the content filter cut the answer."`                    // finish_reason content_filter
-	WrongID        bool    `json:"wrongID" name:"wrong-id" help:"Answer with an id that is not a candidate."` // a choice that is no candidate
-	OtherSchema    bool    `json:"otherSchema" help:"Answer in another schema."`                              // an answer of another schema
-	Obey           bool    `json:"obey" help:"Obey instructions in the data."`                                // does what it finds in the data; of a sheet, in the first look
+	ErrorRate      float64 `json:"errorRate" help:"Share of requests that fail, 0 to 1."`
+	Status         int     `json:"status" help:"HTTP status of failing requests."`
+	RetryAfter     int     `json:"retryAfter" help:"Seconds in Retry-After of failing requests."`
+	Code           string  `json:"code" kong:"-"` // of the error sent with Status: insufficient_quota …
+	HTML           bool    `json:"html" name:"html" help:"Answer with a gateway's error page."`
+	DropConnection bool    `json:"dropConnection" help:"Close the connection without an answer."`
+	EmptyChoices   bool    `json:"emptyChoices" help:"Answer without choices."`
+	CutJSON        bool    `json:"cutJSON" name:"cut-json" help:"Cut the answer in the middle."`
+	Refusal        bool    `json:"refusal" help:"Refuse to answer."`
+	Filtered       bool    `json:"filtered" help:"Let the content filter cut the answer."`
+	WrongID        bool    `json:"wrongID" name:"wrong-id" help:"Answer with an id that is not a candidate."`
+	OtherSchema    bool    `json:"otherSchema" help:"Answer in another schema."`
+	Obey           bool    `json:"obey" help:"Obey instructions in the data."`
 
 	// Of pictures alone.
-	InventField bool `json:"inventField" help:"Add a property to the reading of a sheet."`           // a property that the schema does not have
-	InventValue bool `json:"inventValue" help:"Give values outside the closed lists of a sheet."`    // values outside the closed lists and of impossible shapes
-	SeeSheet    bool `json:"seeSheet" help:"Treat any image as a sheet and invent a car."`           // takes any picture for a sheet, and makes up a car
-	OtherDigits bool `json:"otherDigits" help:"Give other values in the second reading of a sheet."` // gives other values at the second look
+	InventField bool `json:"inventField" help:"Add a property to the reading of a sheet."`
+	InventValue bool `json:"inventValue" help:"Give values outside the closed lists of a sheet."`
+	SeeSheet    bool `json:"seeSheet" help:"Treat any image as a sheet and invent a car."`
+	OtherDigits bool `json:"otherDigits" help:"Give other values in the second reading of a sheet."`
 }
 
 // Duration is a time.Duration whose JSON form is text: "250ms".

@@ -174,30 +174,34 @@ func stylesOf(sheets []*html.Node) styles {
 			continue
 		}
 		for block := range blocksOf(cssComment.ReplaceAllString(text, " ")) {
-			said := effectOf(block.declarations)
-			if block.isConditional {
-				said.display, said.visibility = "", ""
-			}
-			if !said.says() {
-				continue
-			}
-			for written := range strings.SplitSeq(block.selectors, ",") {
-				selector, ok := parseSelector(written)
-				if !ok || said.strikes && !strings.ContainsAny(written, ".#") {
-					continue
-				}
-				if count++; count > maxRules {
-					return all
-				}
-				r := rule{selector: selector, effect: said, weight: weightOf(selector) + count*weightOfPlace}
-				if said.important {
-					r.weight += weightOfImportant
-				}
-				all[keyOf(selector)] = append(all[keyOf(selector)], r)
-			}
+			count = all.add(block, count)
 		}
 	}
 	return all
+}
+
+// add adds the rules of a block to so many, and returns how many there are.
+func (s styles) add(b block, count int) int {
+	said := effectOf(b.declarations)
+	if b.isConditional {
+		said.display, said.visibility = "", ""
+	}
+	if !said.says() {
+		return count
+	}
+	for written := range strings.SplitSeq(b.selectors, ",") {
+		selector, ok := parseSelector(written)
+		if !ok || count == maxRules || said.strikes && !strings.ContainsAny(written, ".#") {
+			continue
+		}
+		count++
+		r := rule{selector: selector, effect: said, weight: weightOf(selector) + count*weightOfPlace}
+		if said.important {
+			r.weight += weightOfImportant
+		}
+		s[keyOf(selector)] = append(s[keyOf(selector)], r)
+	}
+	return count
 }
 
 // block is one rule of a style sheet as it is written.

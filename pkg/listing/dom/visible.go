@@ -1,6 +1,7 @@
 package dom
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -99,8 +100,8 @@ func IsHidden(n *html.Node) bool { return isMarked(n, hiddenMark) }
 func IsStruck(n *html.Node) bool { return isMarked(n, struckMark) }
 
 func isMarked(n *html.Node, mark string) bool {
-	for i := len(n.Attr) - 1; i >= 0; i-- {
-		switch key := n.Attr[i].Key; {
+	for _, a := range slices.Backward(n.Attr) {
+		switch key := a.Key; {
 		case key == mark:
 			return true
 		case key[0] > 'Z': // of the page: the marks are the last

@@ -21,7 +21,8 @@ var (
 	amountMarks  = claim.NewWords("$", "¥", "€", "£", "usd", "jpy", "tzs", "kes", "円", "ask", "sold")
 )
 
-var amountShown = regexp.MustCompile(`(?i)(?:US ?\$|A\$|USD|JPY|EUR|GBP|TZS|TSh|KES|KSh|ZAR|[$¥€£])\s?\d[\d,.\x{a0} ]*\d|\d[\d,.]*\s?(?:USD|JPY|EUR|TZS|KES|万円|円|€)`)
+var amountShown = regexp.MustCompile(`(?i)(?:US ?\$|A\$|USD|JPY|EUR|GBP|TZS|TSh|KES|KSh|ZAR|[$¥€£])\s?\d[\d,.\x{a0} ]*\d|` +
+	`\d[\d,.]*\s?(?:USD|JPY|EUR|TZS|KES|万円|円|€)`)
 
 // AmountIn returns the first amount of money in a text as it is written, "" for none.
 func AmountIn(s string) string { return strings.TrimSpace(amountShown.FindString(s)) }

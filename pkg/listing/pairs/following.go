@@ -92,11 +92,16 @@ func afterLabel(n *html.Node) (values string, value *html.Node) {
 		case !isSilent(s):
 			line.WriteString(" " + dom.Text(s))
 			value = s
-		case value == nil && !dom.IsHidden(s) && strings.TrimSpace(line.String()) == "":
-			value = s // which is struck out
+		case value == nil && isStruckAlone(s, line.String()):
+			value = s
 		}
 	}
 	return trimValue(line.String()), value
+}
+
+// isStruckAlone reports an element that is struck out where a label's line begins.
+func isStruckAlone(n *html.Node, line string) bool {
+	return !dom.IsHidden(n) && strings.TrimSpace(line) == ""
 }
 
 // isInLine reports an element that stands in the line of a label and is no label.

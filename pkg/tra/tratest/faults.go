@@ -19,27 +19,27 @@ import (
 // healthy. Latency, Jitter, NumbersAsNumbers and ObjectInList always apply;
 // the others to the calls and the number of requests that are selected.
 type Faults struct {
-	Latency Duration `json:"latency" help:"Delay before each answer."`       // before each answer
-	Jitter  Duration `json:"jitter" help:"Maximum additional random delay."` // up to so much more, evenly spread
+	Latency Duration `json:"latency" help:"Delay before each answer."`
+	Jitter  Duration `json:"jitter" help:"Maximum additional random delay."`
 
 	NumbersAsNumbers bool `json:"numbersAsNumbers" kong:"-"` // money as 2439.00 in place of "2,439.00"
 	ObjectInList     bool `json:"objectInList" kong:"-"`     // the calculation as the one item of a list
 
-	Calls []string `json:"calls" help:"Apply faults to these calls only, for example getYom."` // only these calls: getMakes …; empty: all
-	Next  int      `json:"next" help:"Number of faulty answers; 0 means no limit."`            // only so many of the selected requests, then healthy; 0: no end
+	Calls []string `json:"calls" help:"Apply faults to these calls only, for example getYom."`
+	Next  int      `json:"next" help:"Number of faulty answers; 0 means no limit."`
 
-	ErrorRate      float64  `json:"errorRate" help:"Share of requests that fail, 0 to 1."`                          // share of requests that get Status, drawn from the seed
-	Status         int      `json:"status" help:"HTTP status of failing requests."`                                 // every request gets it unless ErrorRate is set; 503 for ErrorRate alone
-	RetryAfter     int      `json:"retryAfter" kong:"-"`                                                            // header sent with Status, in seconds
-	HTML           bool     `json:"html" name:"html" help:"Answer with a maintenance page and status 200."`         // a maintenance page with status 200
-	RefuseRegion   bool     `json:"refuseRegion" help:"Refuse requests as from outside Tanzania."`                  // 403, as to an address outside Tanzania (guessed)
-	EmptyLists     bool     `json:"emptyLists" help:"Answer with empty lists."`                                     // lists without items
-	ShortLists     int      `json:"shortLists" help:"Answer with at most so many items of each list; 0 means all."` // lists of at most so many items; 0: whole
-	TinyTotals     bool     `json:"tinyTotals" help:"Answer with calculations whose total is TZS 2.00."`            // calculations whose total is TZS 2.00
-	OtherLaw       bool     `json:"otherLaw" help:"Answer with calculations by the rules before those in force."`   // calculations by the rules before those in force
-	DropConnection bool     `json:"dropConnection" help:"Close the connection without an answer."`                  // closed without an answer
-	TruncatedBody  bool     `json:"truncatedBody" help:"Close the connection in the middle of the answer."`         // closed in the middle of the body
-	SlowBody       Duration `json:"slowBody" help:"Time to send the body."`                                         // the time that the body takes
+	ErrorRate      float64  `json:"errorRate" help:"Share of requests that fail, 0 to 1."`
+	Status         int      `json:"status" help:"HTTP status of failing requests."`
+	RetryAfter     int      `json:"retryAfter" kong:"-"` // header sent with Status, in seconds
+	HTML           bool     `json:"html" name:"html" help:"Answer with a maintenance page and status 200."`
+	RefuseRegion   bool     `json:"refuseRegion" help:"Refuse requests as from outside Tanzania."`
+	EmptyLists     bool     `json:"emptyLists" help:"Answer with empty lists."`
+	ShortLists     int      `json:"shortLists" help:"Answer with at most so many items of each list; 0 means all."`
+	TinyTotals     bool     `json:"tinyTotals" help:"Answer with calculations whose total is TZS 2.00."`
+	OtherLaw       bool     `json:"otherLaw" help:"Answer with calculations by the rules before those in force."`
+	DropConnection bool     `json:"dropConnection" help:"Close the connection without an answer."`
+	TruncatedBody  bool     `json:"truncatedBody" help:"Close the connection in the middle of the answer."`
+	SlowBody       Duration `json:"slowBody" help:"Time to send the body."`
 }
 
 // Duration is a time.Duration whose JSON form is text: "250ms".
