@@ -64,9 +64,9 @@ func multi(t *testing.T, page string, fields ...string) (body []byte, contentTyp
 }
 
 // sendPage posts a page as the extension does.
-func sendPage(t *testing.T, h http.Handler, fields ...string) *httptest.ResponseRecorder {
+func sendPage(t *testing.T, h http.Handler) *httptest.ResponseRecorder {
 	t.Helper()
-	body, contentType := multi(t, carPage, append([]string{"u", "https://cars.example/1"}, fields...)...)
+	body, contentType := multi(t, carPage, "u", "https://cars.example/1")
 	r := httptest.NewRequest(http.MethodPost, "/go", bytes.NewReader(body))
 	r.Header = http.Header{"Content-Type": {contentType}, "Accept": {"application/json"}, "Sec-Fetch-Site": {"none"}}
 	w := httptest.NewRecorder()

@@ -213,17 +213,13 @@ func candidates(name string) []string {
 		if length > best {
 			best, codes = length, nil
 		}
-		for _, code := range of {
-			if !slices.Contains(codes, code) {
-				codes = append(codes, code)
-			}
-		}
+		codes = append(codes, of...)
 	}
 	var parts []string // that the name mentions by a whole word of its own
 	for _, c := range charges {
 		for _, known := range c.names {
 			look(known, c.code)
-			if isPart(c.code) && len(known) >= minPart && !slices.Contains(parts, c.code) && contains(list, strings.Fields(known)) {
+			if isPart(c.code) && !slices.Contains(parts, c.code) && standsOut(list, known) {
 				parts = append(parts, c.code)
 			}
 		}
@@ -235,7 +231,7 @@ func candidates(name string) []string {
 		return parts // Wharfage, TPA charges
 	}
 	slices.Sort(codes)
-	return codes
+	return slices.Compact(codes)
 }
 
 // isOnePart reports whether a name that mentions a part and its sum means the part alone.
@@ -248,6 +244,11 @@ func isOnePart(part string, codes, words []string) bool {
 // isPart reports whether a charge is part of a sum that bills name as one.
 func isPart(code string) bool {
 	return slices.Contains(portParts, code) || slices.Contains(taxParts, code)
+}
+
+// standsOut reports a name that is long enough, and that a line contains.
+func standsOut(line []string, name string) bool {
+	return len(name) >= minPart && contains(line, strings.Fields(name))
 }
 
 // minPart is the length of the shortest name by which a part stands out beside its sum.

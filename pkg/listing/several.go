@@ -42,7 +42,8 @@ var (
 		`\bpage \d+\b|\bsearch results?\b|\bmatokeo \d|\bmagari \d`)
 	searchHead = regexp.MustCompile(`(?i)\bfor sale (?:by|in|near)\b|\bnear (?:you|me)\b|` +
 		`\b(?:used|new) (?:cars|vehicles)\b|\b(?:cars|vehicles|autos) for sale\b|` +
-		`\bcompare\b|\bfavou?rites\b|\bwish ?list\b|\bshortlist\b|\bstock ?list\b|\bmagari yanayouzwa\b|(?m)^used \D{2,40} for sale\b`)
+		`\bcompare\b|\bfavou?rites\b|\bwish ?list\b|\bshortlist\b|\bstock ?list\b|\bmagari yanayouzwa\b|` +
+		`(?m)^used \D{2,40} for sale\b`)
 )
 
 // listsCars reports a page of several cars, none of which is its own: it is counted before a
