@@ -81,7 +81,7 @@ func newListedJob(job *jobs.Job) listedJob {
 	}
 	if job.State == jobs.Failed || job.State == jobs.Cancelled {
 		why := *await.ProblemOf(job)
-		why.Candidates, why.Car = nil, nil // which are many bytes, and at Location
+		why.Candidates, why.Car, why.Cars = nil, nil, nil // which are many bytes, and at Location
 		listed.Error = &why
 	}
 	return listed
