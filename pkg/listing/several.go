@@ -64,8 +64,9 @@ func listsCars(l *Listing, c *claim.List, doc *page.Document) bool {
 	if claim.YearIn(head) != "" || l.Car.ModelCode != "" && strings.Contains(claim.Squash(head), claim.Squash(l.Car.ModelCode)) {
 		return false
 	}
-	listed := len(listedCars(doc))
-	return searchHead.MatchString(head) && (listed > 0 || isCar(l, doc)) || c.Listed > 1 || listed >= minListed
+	listed, isOfSite := len(listedCars(doc)), sites.Of(doc).Cards != nil
+	return searchHead.MatchString(head) && (listed > 0 || isCar(l, doc)) || c.Listed > 1 || listed >= minListed ||
+		isOfSite && listed > 0
 }
 
 // ownFacts counts the different fields that the page's own labels give.
