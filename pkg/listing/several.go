@@ -28,9 +28,10 @@ type SeveralDetails struct {
 }
 
 const (
-	maxListed     = 20 // cars that are named
-	minListed     = 3  // cards that make a list where nothing else names a car
-	minOwnFacts   = 3  // labels outside every card that describe the page's own car
+	maxListed     = 20  // cars that are named
+	maxExamined   = 300 // links that may lead to one
+	minListed     = 3   // cards that make a list where nothing else names a car
+	minOwnFacts   = 3   // labels outside every card that describe the page's own car
 	maxListedText = 120
 )
 
@@ -96,15 +97,16 @@ func severalCars(doc *page.Document) error {
 
 // listedCars returns the cars that a page lists, each by the link of its card, in their order.
 func listedCars(doc *page.Document) (cars []vehicle.ListedCar) {
-	seen := map[string]bool{}
+	seen, examined := map[string]bool{}, 0
 	for _, a := range doc.Tags[atom.A] {
 		link := doc.Absolute(dom.Attr(a, "href"))
-		if len(cars) == maxListed {
+		if len(cars) == maxListed || examined == maxExamined {
 			break
 		}
 		if link == "" || seen[link] || !doc.IsOtherListing(link) && !doc.MayBeListing(link) || !dom.IsVisible(a) {
 			continue
 		}
+		examined++
 		card := doc.CardOf(a)
 		if card == nil {
 			continue

@@ -36,18 +36,26 @@ func (d *Document) IsForeign(n *html.Node) bool {
 	return dom.AnyAncestor(n, func(e *html.Node) bool { return d.foreign[e] || IsAside(e) })
 }
 
+// maxCardDepth is how many elements a card wraps around its link.
+const maxCardDepth = 8
+
 // CardOf returns the part about another car that a link is in: the one that is marked as
 // such, else the largest around it that links to no other car; nil when that says nothing of
 // a car.
 func (d *Document) CardOf(link *html.Node) (card *html.Node) {
-	for n := link; n != nil; n = n.Parent {
+	own, isOne := d.Absolute(dom.Attr(link, "href")), true
+	n := link
+	for range maxCardDepth {
+		if n == nil || n.DataAtom == atom.Body {
+			break
+		}
 		if d.foreign[n] {
 			return n
 		}
-	}
-	own := d.Absolute(dom.Attr(link, "href"))
-	for n := link; n != nil && n.DataAtom != atom.Body && !d.hasHeading(n) && !d.linksElsewhere(n, own); n = n.Parent {
-		card = n
+		if isOne = isOne && !d.hasHeading(n) && !d.linksElsewhere(n, own); isOne {
+			card = n
+		}
+		n = n.Parent
 	}
 	if card == nil || !hasCarWords(card) {
 		return nil
@@ -59,7 +67,7 @@ func (d *Document) CardOf(link *html.Node) (card *html.Node) {
 // is too large for a card.
 func (d *Document) linksElsewhere(part *html.Node, one string) bool {
 	visited := 0
-	for n := range dom.Elements(part) {
+	for n := range d.elements(part) {
 		if n.DataAtom == atom.A {
 			if to := d.Absolute(dom.Attr(n, "href")); to != one && d.MayBeListing(to) {
 				return true
