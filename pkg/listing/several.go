@@ -62,12 +62,17 @@ func listsCars(l *Listing, c *claim.List, doc *page.Document) bool {
 	if resultHead.MatchString(head) {
 		return true
 	}
-	if claim.YearIn(head) != "" || l.Car.ModelCode != "" && strings.Contains(claim.Squash(head), claim.Squash(l.Car.ModelCode)) {
+	if claim.YearIn(head) != "" || namesCode(head, l.Car.ModelCode) {
 		return false
 	}
 	listed, isOfSite := len(listedCars(doc)), sites.Of(doc).Cards != nil
 	return searchHead.MatchString(head) && (listed > 0 || isCar(l, doc)) || c.Listed > 1 || listed >= minListed ||
 		isOfSite && listed > 0
+}
+
+// namesCode reports whether a heading has a chassis code.
+func namesCode(head, code string) bool {
+	return code != "" && strings.Contains(claim.Squash(head), claim.Squash(code))
 }
 
 // ownFacts counts the different fields that the page's own labels give.
