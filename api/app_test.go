@@ -321,7 +321,7 @@ func (a *app) send(t *testing.T, r *http.Request) answer {
 	t.Helper()
 	client := &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Timeout:       30 * time.Second,
+		Timeout:       2 * time.Minute,
 	}
 	response, err := client.Do(r)
 	if err != nil {
