@@ -107,7 +107,7 @@ func TestAnAgeStepHasTheAmountsOfTheFormula(t *testing.T) {
 // The year ends in Dar es Salaam, three hours before it does in UTC.
 func TestTheYearEndsInDarEsSalaam(t *testing.T) {
 	tax := answer(november, 2016, 1320, "PETROL", "4000")
-	for now, want := range map[time.Time]string{
+	for asked, want := range map[time.Time]string{
 		time.Date(2026, 12, 31, 20, 59, 0, 0, time.UTC): "2027-01-01",
 		time.Date(2026, 12, 31, 21, 0, 0, 0, time.UTC):  "", // eleven there, and twelve next year
 	} {
@@ -115,13 +115,13 @@ func TestTheYearEndsInDarEsSalaam(t *testing.T) {
 		if want == "" {
 			aged = answer(time.Date(2027, 1, 1, 9, 0, 0, 0, duty.EAT), 2016, 1320, "PETROL", "4000")
 		}
-		drive, _ := landedByNewYear(vehicle.Estimate{Tax: aged}, now)
+		drive, _ := landedByNewYear(vehicle.Estimate{Tax: aged}, asked)
 		got := ""
 		if drive.AgeStep != nil {
 			got = drive.AgeStep.On
 		}
 		if got != want {
-			t.Errorf("at %s: step %q, want %q", now, got, want)
+			t.Errorf("at %s: step %q, want %q", asked, got, want)
 		}
 	}
 }

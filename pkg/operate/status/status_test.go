@@ -416,7 +416,7 @@ func TestBatchesOfAllKeys(t *testing.T) {
 	for range 7 { // the first runs still, and is not among the newest of its key
 		_, err := store.Create(t.Context(), batch.New{Owner: old, Rows: []batch.Row{{Number: 1, URL: "https://a.example/1"}}})
 		r.must(err)
-		for now := time.Now().UnixMilli(); time.Now().UnixMilli() == now; { // ids are by time
+		for made := time.Now().UnixMilli(); time.Now().UnixMilli() == made; { // ids are by time
 			runtime.Gosched()
 		}
 	}
