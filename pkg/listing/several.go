@@ -39,7 +39,7 @@ const (
 // else it names; searchHead one that names a search where it names no car by year or code.
 var (
 	resultHead = regexp.MustCompile(`(?i)\b\d[\d,.]*\s+(?:results?|matches|` +
-		`(?:used |new )?(?:cars?|vehicles?|listings?|adverts?|ads|offers?|autos)(?: found| for sale)?)\b|` +
+		`(?:used |new )?(?:cars|vehicles|listings|adverts|ads|offers|autos)|(?:car|vehicle|listing|advert|offer) found)\b|` +
 		`\bpage \d+\b|\bsearch results?\b|\bmatokeo \d|\bmagari \d`)
 	searchHead = regexp.MustCompile(`(?i)\bfor sale (?:by|in|near)\b|\bnear (?:you|me)\b|` +
 		`\b(?:used|new) (?:cars|vehicles)\b|\b(?:cars|vehicles|autos) for sale\b|` +

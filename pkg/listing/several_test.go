@@ -40,6 +40,7 @@ func TestAListOfCarsIsRefusedWithItsCars(t *testing.T) {
 		"results":           {listOf("Toyota cars for sale in Nairobi", cards), want},
 		"counted":           {listOf("234 results", cards), want},
 		"with a year":       {listOf("Toyota 2012 to 2014: 3 cars found", cards), want},
+		"one car found":     {listOf("1 car found", listCard(70021, "2012 TOYOTA PASSO", "US$ 2,350")), want[:1]},
 		"one hit":           {listOf("1 result", listCard(70021, "2012 TOYOTA PASSO", "US$ 2,350")), want[:1]},
 		"a sold one":        {listOf("Used cars", strings.Replace(cards, "ASK", "SOLD", 1)), want},
 		"a hidden one":      {listOf("Used cars", cards+`<div hidden>`+listCard(70024, "TOYOTA IST", "US$ 1")+`</div>`), want},
@@ -73,6 +74,7 @@ func TestAPageWithItsOwnCarIsNoList(t *testing.T) {
 	for name, page := range map[string]string{
 		"beside":            strings.NewReplacer("PRICE", row, "OTHER", cards).Replace(ownCar),
 		"a count elsewhere": strings.NewReplacer("PRICE", row, "OTHER", "<p>25 results in our stock</p>"+cards).Replace(ownCar),
+		"a used car":        listOf("Toyota Passo 2012 used car", `<p>Mileage: 71,300 km</p><p>Price: US$ 2,350</p>`),
 		"for sale in": strings.NewReplacer("PRICE", row, "OTHER", cards, "<title>2012 TOYOTA PASSO", "<title>2012 Toyota Passo for sale in Nairobi",
 			"<h1>2012 TOYOTA PASSO", "<h1>Toyota Passo").Replace(ownCar),
 	} {
