@@ -338,6 +338,13 @@ func TestTokensOfLinksStayInTheirJob(t *testing.T) {
 	}
 	post("/v1/condition-report", site.URL+"/drops?token="+token)
 	requests.Wait()
+	testenv.Await(t, "the pages of a site that is asked at its pace", func() (any, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(asked), asked["/drops"] > 0 && asked["/refuses"] > 0
+	})
+	mu.Lock()
+	defer mu.Unlock()
 	if asked["/drops"] == 0 || asked["/refuses"] == 0 || !strings.Contains(b.log.String(), "EOF") {
 		t.Errorf("the site was not asked: %v\n%s", asked, b.log)
 	}
