@@ -73,7 +73,7 @@ type Options struct {
 	Refused func(channel string, cause error)
 
 	Concurrency          int           // steps at once in role any; default 16
-	AuthorityConcurrency int           // steps at once in role authority; default 8
+	AuthorityConcurrency int           // steps at once in role authority; default 16: most of a step is a wait for TRA, and for Redis where that is far
 	BatchWindow          int           // batch rows that run at once, over all workers; default 200
 	AIConcurrency        int           // steps at once in role ai; default 4
 	ShutdownTimeout      time.Duration // for running steps; default 20 s
@@ -121,7 +121,7 @@ func (o *Options) setDefaults() error {
 		o.Costs = cost.Embedded()
 	}
 	o.Concurrency = orDefault(o.Concurrency, 16)
-	o.AuthorityConcurrency = orDefault(o.AuthorityConcurrency, 8)
+	o.AuthorityConcurrency = orDefault(o.AuthorityConcurrency, 16)
 	o.BatchWindow = orDefault(o.BatchWindow, 200)
 	o.AIConcurrency = orDefault(o.AIConcurrency, 4)
 	o.ShutdownTimeout = orDefault(o.ShutdownTimeout, 20*time.Second)

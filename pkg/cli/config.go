@@ -157,7 +157,7 @@ type workerConfig struct {
 	aiConfig
 	Roles                []tasks.Role  `env:"ROLES" default:"any,authority,ai" help:"Roles of the worker: any (read and match), ai (read sheets, recommend), authority (call TRA; must run in Tanzania)."`
 	Concurrency          int           `env:"CONCURRENCY" default:"16" range:"1..10000" help:"Maximum concurrent steps of the role any."`
-	AuthorityConcurrency int           `env:"AUTHORITY_CONCURRENCY" default:"8" range:"1..10000" help:"Maximum concurrent steps of the role authority."`
+	AuthorityConcurrency int           `env:"AUTHORITY_CONCURRENCY" default:"16" range:"1..10000" help:"Maximum concurrent steps of the role authority."`
 	BatchWindow          int           `env:"BATCH_WINDOW" default:"200" range:"1..100000" help:"Maximum batch listings processed concurrently by all workers."`
 	AIConcurrency        int           `name:"ai-concurrency" env:"AI_CONCURRENCY" default:"4" range:"1..10000" help:"Maximum concurrent steps of the role ai."`
 	SheetCacheDir        string        `env:"SHEET_CACHE_DIR" type:"path" help:"Directory for the compiled PDF reader; only this user may write there."`
