@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"ushuru/api/plainerror"
+	"ushuru/api/problem"
 	"ushuru/pkg/connlimit"
 	"ushuru/pkg/testenv"
 )
@@ -75,7 +75,7 @@ func TestRawRequestsAreAnsweredInJSON(t *testing.T) {
 		ErrorLog:  slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 		ConnState: connlimit.ConnState, ConnContext: connlimit.ConnContext,
 	}
-	go func() { _ = server.Serve(connlimit.Listen(plainerror.Listen(open), connlimit.Options{})) }()
+	go func() { _ = server.Serve(connlimit.Listen(problem.Listen(open), connlimit.Options{})) }()
 	t.Cleanup(func() { _ = server.Close() })
 	g, statuses := rand.New(rand.NewPCG(*fuzzSeed, 3)), map[int]int{}
 	for range *rawRequests {

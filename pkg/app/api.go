@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ushuru/api"
-	"ushuru/api/plainerror"
+	"ushuru/api/problem"
 	"ushuru/pkg/ai"
 	"ushuru/pkg/connlimit"
 	"ushuru/pkg/pace"
@@ -80,7 +80,7 @@ func (a *App) startAPI(ctx context.Context, o APIOptions) {
 		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
 	}
 	o.Connections.Log, o.Connections.Metrics = a.log, a.metrics.Registry()
-	ended := serve(server, connlimit.Listen(plainerror.Listen(o.Listener), o.Connections), func(err error) {
+	ended := serve(server, connlimit.Listen(problem.Listen(o.Listener), o.Connections), func(err error) {
 		a.fail(fmt.Errorf("the API stopped: %w", err))
 	})
 	a.stopAPI = func() {

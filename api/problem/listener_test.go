@@ -1,4 +1,4 @@
-package plainerror_test
+package problem_test
 
 import (
 	"bufio"
@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"ushuru/api/plainerror"
+	"ushuru/api/problem"
 	"ushuru/pkg/connlimit"
 )
 
@@ -31,7 +31,7 @@ func TestNetHTTPAnswersWithJSON(t *testing.T) {
 			_, _ = io.WriteString(w, "plain and ours")
 		}),
 	}
-	go func() { _ = server.Serve(connlimit.Listen(plainerror.Listen(open), connlimit.Options{})) }()
+	go func() { _ = server.Serve(connlimit.Listen(problem.Listen(open), connlimit.Options{})) }()
 	t.Cleanup(func() { _ = server.Close() })
 	for _, c := range []struct {
 		name, request string

@@ -1,7 +1,4 @@
-// Package plainerror makes JSON of the errors that net/http answers with by itself, as
-// plain text and before any handler is called: a request line that is none, a head that is
-// too large, a version of HTTP that it does not speak.
-package plainerror
+package problem
 
 import (
 	"bytes"
@@ -12,11 +9,11 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-
-	"ushuru/api/problem"
 )
 
-// Listen returns a listener on whose connections net/http answers with JSON.
+// Listen returns a listener on whose connections net/http answers with problems. By itself
+// it answers with plain text, before any handler is called, to a request line that is none, a
+// head that is too large, and a version of HTTP that it does not speak.
 func Listen(inner net.Listener) net.Listener { return listener{inner} }
 
 type listener struct{ net.Listener }
@@ -63,12 +60,12 @@ const (
 var versions = []string{"HTTP/1.1", "HTTP/1.0"}
 
 // problems has what net/http answers by itself, by the status.
-var problems = map[int]*problem.Problem{
-	http.StatusBadRequest:                  problem.BadRequest("malformed_request"),
-	http.StatusExpectationFailed:           problem.New(http.StatusExpectationFailed, "expectation_unsupported", nil),
-	http.StatusRequestHeaderFieldsTooLarge: problem.New(http.StatusRequestHeaderFieldsTooLarge, "header_too_large", nil),
-	http.StatusNotImplemented:              problem.New(http.StatusNotImplemented, "transfer_encoding_unsupported", nil),
-	http.StatusHTTPVersionNotSupported:     problem.New(http.StatusHTTPVersionNotSupported, "http_version_unsupported", nil),
+var problems = map[int]*Problem{
+	http.StatusBadRequest:                  BadRequest("malformed_request"),
+	http.StatusExpectationFailed:           New(http.StatusExpectationFailed, "expectation_unsupported", nil),
+	http.StatusRequestHeaderFieldsTooLarge: New(http.StatusRequestHeaderFieldsTooLarge, "header_too_large", nil),
+	http.StatusNotImplemented:              New(http.StatusNotImplemented, "transfer_encoding_unsupported", nil),
+	http.StatusHTTPVersionNotSupported:     New(http.StatusHTTPVersionNotSupported, "http_version_unsupported", nil),
 }
 
 // translated returns the response that replaces one of net/http itself; nil for any other.
