@@ -21,10 +21,10 @@ import (
 	"ushuru/pkg/batch"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/drift"
-	"ushuru/pkg/duty"
 	"ushuru/pkg/idempotency"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
@@ -232,7 +232,7 @@ func estimateOf(url string) json.RawMessage {
 		panic(err)
 	}
 	estimate.Input.URL = url
-	estimate.DriveAway.AsOf = time.Now().In(duty.EAT).Format(time.DateOnly) // one of another day is calculated again
+	estimate.DriveAway.AsOf = time.Now().In(localtime.Zone).Format(time.DateOnly) // one of another day is calculated again
 	if data, err = json.Marshal(estimate); err != nil {
 		panic(err)
 	}

@@ -8,15 +8,14 @@ import (
 	"strings"
 
 	"ushuru/api/request"
-	"ushuru/api/respond"
 	"ushuru/pkg/keys"
 )
 
 // authenticated is the middleware that requires a valid API key.
-func (s *Server) authenticated(next http.Handler) respond.Handler {
+func (s *Server) authenticated(next http.Handler) request.Handler {
 	return func(w http.ResponseWriter, plain *http.Request) error {
 		r := request.Of(plain)
-		ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+		ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 		key, err := s.options.Keys.Verify(ctx, credential(r.Header))
 		cancel()
 		switch {
@@ -25,7 +24,7 @@ func (s *Server) authenticated(next http.Handler) respond.Handler {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="Ushuru"`)
 			return errUnauthorized
 		case err != nil:
-			return respond.ErrUnavailable.WithCause(err)
+			return request.ErrUnavailable.WithCause(err)
 		}
 		r.Key = key
 		s.options.Metrics.Recorder().Key(key.ID)

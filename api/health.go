@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"ushuru/api/respond"
+	"ushuru/api/request"
 	"ushuru/pkg/drift"
 	listingsites "ushuru/pkg/listing/sites"
 	"ushuru/pkg/localtime"
@@ -16,35 +16,35 @@ import (
 
 // healthz answers GET /healthz: the process is up.
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
-	return respond.JSON(w, http.StatusOK, map[string]string{"status": "ok"})
+	return request.WriteJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 }
 
 // readyz answers GET /readyz: requests can be served, because Redis accepts a write
 // in time and the server is not shutting down.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 	if s.unready.Load() {
-		return respond.ErrUnavailable.WithCause(errors.New("the server is shutting down"))
+		return request.ErrUnavailable.WithCause(errors.New("the server is shutting down"))
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
 	if err := redisx.CheckWrite(ctx, s.options.Redis); err != nil {
-		return respond.ErrUnavailable.WithCause(err)
+		return request.ErrUnavailable.WithCause(err)
 	}
-	return respond.JSON(w, http.StatusOK, map[string]string{"status": "ready"})
+	return request.WriteJSON(w, http.StatusOK, map[string]string{"status": "ready"})
 }
 
 // traStatus answers GET /v1/tra-status from what the workers recorded in Redis.
 // It never calls TRA.
 func (s *Server) traStatus(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	status, err := s.options.TRA.Status(ctx)
 	if err != nil {
-		return respond.ErrUnavailable.WithCause(err)
+		return request.ErrUnavailable.WithCause(err)
 	}
 	rules, err := s.options.Drift.State(ctx)
 	if err != nil {
-		return respond.ErrUnavailable.WithCause(err)
+		return request.ErrUnavailable.WithCause(err)
 	}
 	for _, at := range []**time.Time{
 		&status.CheckedAt, &status.LastSuccessAt, &status.LastFailureAt, &rules.Since, &rules.CheckedAt,
@@ -56,7 +56,7 @@ func (s *Server) traStatus(w http.ResponseWriter, r *http.Request) error {
 		shown.At = localtime.Of(last.At)
 		rules.LastDifference = &shown
 	}
-	return respond.JSON(w, http.StatusOK, struct {
+	return request.WriteJSON(w, http.StatusOK, struct {
 		tra.Status
 		Details drift.State `json:"details"`
 	}{status, rules})
@@ -65,5 +65,5 @@ func (s *Server) traStatus(w http.ResponseWriter, r *http.Request) error {
 // sites answers GET /v1/sites: the supported listing sites and what each
 // provides.
 func sites(w http.ResponseWriter, _ *http.Request) error {
-	return respond.JSON(w, http.StatusOK, map[string][]listingsites.Info{"sites": listingsites.All()})
+	return request.WriteJSON(w, http.StatusOK, map[string][]listingsites.Info{"sites": listingsites.All()})
 }

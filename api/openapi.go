@@ -11,7 +11,7 @@ import (
 
 	"github.com/oasdiff/yaml"
 
-	"ushuru/api/respond"
+	"ushuru/api/request"
 )
 
 //go:embed openapi.yaml
@@ -46,7 +46,7 @@ func contractJSON() ([]byte, error) {
 }
 
 // serveDocument is the handler of a document.
-func serveDocument(load func() (document, error)) respond.Handler {
+func serveDocument(load func() (document, error)) request.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		doc, err := load()
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 	"ushuru/api/console"
 	"ushuru/api/docs"
 	"ushuru/api/request"
-	"ushuru/api/respond"
 	"ushuru/api/web"
 	"ushuru/api/web/lots"
 	"ushuru/pkg/keys"
@@ -77,7 +76,7 @@ func (s *Server) forOperator(v1 http.Handler) http.Handler {
 
 // asCaller serves endpoints to a caller whose requests have no API key.
 func (s *Server) asCaller(v1 http.Handler, key keys.Key) http.Handler {
-	return respond.Handler(func(w http.ResponseWriter, plain *http.Request) error {
+	return request.Handler(func(w http.ResponseWriter, plain *http.Request) error {
 		rec, r := inPage(w, plain)
 		defer r.Place.Leave()
 		r.Key = key
@@ -92,7 +91,7 @@ func (s *Server) asCaller(v1 http.Handler, key keys.Key) http.Handler {
 // forKeys serves endpoints to those who have logged in on a page with their API key.
 func (s *Server) forKeys(v1 http.Handler) http.Handler {
 	authenticated := s.authenticated(v1)
-	return respond.Handler(func(w http.ResponseWriter, plain *http.Request) error {
+	return request.Handler(func(w http.ResponseWriter, plain *http.Request) error {
 		rec, r := inPage(w, plain)
 		defer r.Place.Leave()
 		authenticated.ServeHTTP(rec, r.Request)
@@ -101,8 +100,8 @@ func (s *Server) forKeys(v1 http.Handler) http.Handler {
 }
 
 // inPage returns the request that a page makes, beside that for the page.
-func inPage(w http.ResponseWriter, plain *http.Request) (*respond.Recorder, *request.Request) {
+func inPage(w http.ResponseWriter, plain *http.Request) (*request.Recorder, *request.Request) {
 	r := &request.Request{ID: "page", Network: request.Of(plain).Network, Sender: web.Sender(plain.Context())}
 	r.Request = plain.WithContext(request.With(plain.Context(), r))
-	return &respond.Recorder{ResponseWriter: w, Request: r}, r
+	return &request.Recorder{ResponseWriter: w, Request: r}, r
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gorilla/mux"
 
-	"ushuru/api/respond"
+	"ushuru/api/request"
 )
 
 // named is the middleware that records the route of a request, for the metrics.
@@ -16,7 +16,7 @@ func (s *Server) named(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if route := mux.CurrentRoute(r); route != nil {
 			template, _ := route.GetPathTemplate() // every route has one
-			respond.SetRoute(w, s.templates[template])
+			request.SetRoute(w, s.templates[template])
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -43,7 +43,7 @@ func (s *Server) nameRoutes(routers ...*mux.Router) {
 
 // methodsOf returns the methods that a route answers, without HEAD and OPTIONS.
 func methodsOf(route *mux.Route) []string {
-	if byMethod, ok := route.GetHandler().(respond.Methods); ok {
+	if byMethod, ok := route.GetHandler().(request.Methods); ok {
 		return slices.Collect(maps.Keys(byMethod))
 	}
 	if named, err := route.GetMethods(); err == nil {

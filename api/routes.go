@@ -7,18 +7,15 @@ import (
 
 	"ushuru/api/await"
 	"ushuru/api/batches"
-	"ushuru/api/comparisons"
 	"ushuru/api/estimates"
-	"ushuru/api/jobs"
-	"ushuru/api/reports"
-	"ushuru/api/respond"
+	"ushuru/api/request"
 	"ushuru/api/webhooks"
 )
 
 // endpoint is one line of the table of routes: a path and what answers each method.
 type endpoint struct {
 	path    string
-	methods respond.Methods
+	methods request.Methods
 }
 
 const (
@@ -33,10 +30,10 @@ const (
 // open returns the endpoints that need no key.
 func (s *Server) open() []endpoint {
 	return []endpoint{
-		{"/healthz", respond.Methods{get: s.healthz}},
-		{"/readyz", respond.Methods{get: s.readyz}},
-		{"/openapi.yaml", respond.Methods{get: serveDocument(openAPIYAML)}},
-		{"/openapi.json", respond.Methods{get: serveDocument(openAPIJSON)}},
+		{"/healthz", request.Methods{get: s.healthz}},
+		{"/readyz", request.Methods{get: s.readyz}},
+		{"/openapi.yaml", request.Methods{get: serveDocument(openAPIYAML)}},
+		{"/openapi.json", request.Methods{get: serveDocument(openAPIJSON)}},
 	}
 }
 
@@ -49,44 +46,44 @@ func (s *Server) keyed(on resources) []endpoint {
 	once := await.WithIdempotencyKey
 	of := on.webhooks.Of
 	return []endpoint{
-		{"/v1/estimate", respond.Methods{post: once(long(on.estimates.PostEstimate))}},
-		{"/v1/quote", respond.Methods{post: once(on.estimates.PostQuote)}},
-		{"/v1/bill-check", respond.Methods{post: once(on.estimates.PostBill)}},
-		{"/v1/compare", respond.Methods{post: withAI(once(on.comparisons.Post))}},
-		{"/v1/condition-report", respond.Methods{post: withAI(once(on.reports.Post))}},
-		{oneReport + "/map.svg", respond.Methods{get: on.reports.GetDamageMap}},
+		{"/v1/estimate", request.Methods{post: once(long(on.estimates.PostEstimate))}},
+		{"/v1/quote", request.Methods{post: once(on.estimates.PostQuote)}},
+		{"/v1/bill-check", request.Methods{post: once(on.estimates.PostBill)}},
+		{"/v1/compare", request.Methods{post: withAI(once(on.estimates.PostComparison))}},
+		{"/v1/condition-report", request.Methods{post: withAI(once(on.estimates.PostReport))}},
+		{oneReport + "/map.svg", request.Methods{get: on.estimates.GetDamageMap}},
 
-		{"/v1/jobs", respond.Methods{get: large(on.jobs.List)}},
-		{oneJob, respond.Methods{get: on.jobs.Get, remove: on.jobs.Cancel}},
-		{oneJob + "/retry", respond.Methods{post: once(on.jobs.Retry)}},
-		{oneJob + "/events", respond.Methods{get: on.jobs.Events}},
+		{"/v1/jobs", request.Methods{get: large(on.estimates.ListJobs)}},
+		{oneJob, request.Methods{get: on.estimates.GetJob, remove: on.estimates.CancelJob}},
+		{oneJob + "/retry", request.Methods{post: once(on.estimates.RetryJob)}},
+		{oneJob + "/events", request.Methods{get: on.estimates.JobEvents}},
 
-		{"/v1/batches", respond.Methods{get: on.batches.List, post: once(long(on.batches.Post))}},
-		{oneBatch, respond.Methods{get: on.batches.Get, remove: on.batches.Cancel}},
-		{oneBatch + "/items", respond.Methods{get: large(on.batches.ListItems)}},
-		{oneBatch + "/results", respond.Methods{get: on.batches.GetResults}},
-		{oneBatch + "/events", respond.Methods{get: on.batches.Events}},
-		{oneBatch + "/retry", respond.Methods{post: once(on.batches.Retry)}},
+		{"/v1/batches", request.Methods{get: on.batches.List, post: once(long(on.batches.Post))}},
+		{oneBatch, request.Methods{get: on.batches.Get, remove: on.batches.Cancel}},
+		{oneBatch + "/items", request.Methods{get: large(on.batches.ListItems)}},
+		{oneBatch + "/results", request.Methods{get: on.batches.GetResults}},
+		{oneBatch + "/events", request.Methods{get: on.batches.Events}},
+		{oneBatch + "/retry", request.Methods{post: once(on.batches.Retry)}},
 
-		{"/v1/webhooks", respond.Methods{get: on.webhooks.List, post: limited(once(on.webhooks.Post))}},
-		{oneWebhook, respond.Methods{
+		{"/v1/webhooks", request.Methods{get: on.webhooks.List, post: limited(once(on.webhooks.Post))}},
+		{oneWebhook, request.Methods{
 			get: of(on.webhooks.Get), patch: limited(on.webhooks.Patch), remove: of(on.webhooks.Remove),
 		}},
-		{oneWebhook + "/rotate", respond.Methods{post: once(of(on.webhooks.Rotate))}},
-		{oneWebhook + "/enable", respond.Methods{post: once(of(on.webhooks.Enable))}},
-		{oneWebhook + "/test", respond.Methods{post: limited(once(of(on.webhooks.Test)))}},
-		{oneWebhook + "/verify", respond.Methods{post: limited(once(of(on.webhooks.Verify)))}},
-		{oneWebhook + "/deliveries", respond.Methods{get: of(on.webhooks.ListDeliveries)}},
-		{oneWebhook + "/deliveries/{delivery:[0-9a-z]{1,64}}/redeliver", respond.Methods{
+		{oneWebhook + "/rotate", request.Methods{post: once(of(on.webhooks.Rotate))}},
+		{oneWebhook + "/enable", request.Methods{post: once(of(on.webhooks.Enable))}},
+		{oneWebhook + "/test", request.Methods{post: limited(once(of(on.webhooks.Test)))}},
+		{oneWebhook + "/verify", request.Methods{post: limited(once(of(on.webhooks.Verify)))}},
+		{oneWebhook + "/deliveries", request.Methods{get: of(on.webhooks.ListDeliveries)}},
+		{oneWebhook + "/deliveries/{delivery:[0-9a-z]{1,64}}/redeliver", request.Methods{
 			post: limited(once(of(on.webhooks.Redeliver))),
 		}},
 
-		{"/v1/vehicles", respond.Methods{get: s.vehicles.List}},
-		{"/v1/vehicles/{modelBody:.+}/years", respond.Methods{
+		{"/v1/vehicles", request.Methods{get: s.vehicles.List}},
+		{"/v1/vehicles/{modelBody:.+}/years", request.Methods{
 			get: limited(s.vehicles.Years), post: limited(s.vehicles.RequestYears),
 		}},
-		{"/v1/sites", respond.Methods{get: sites}},
-		{"/v1/tra-status", respond.Methods{get: s.traStatus}},
+		{"/v1/sites", request.Methods{get: sites}},
+		{"/v1/tra-status", request.Methods{get: s.traStatus}},
 	}
 }
 
@@ -101,7 +98,7 @@ func (s *Server) routes() error {
 		return err
 	}
 	if s.options.Page.Enabled {
-		s.router.MethodNotAllowedHandler = respond.ProblemHandler(respond.ErrMethodNotAllowed)
+		s.router.MethodNotAllowedHandler = request.ProblemHandler(request.ErrMethodNotAllowed)
 		if err := s.registerPages(v1, operators); err != nil {
 			return err
 		}
@@ -109,7 +106,7 @@ func (s *Server) routes() error {
 	if operators != nil {
 		s.ui.Register(s.router)
 		operators.Register(s.router)
-		s.router.MethodNotAllowedHandler = respond.ProblemHandler(respond.ErrMethodNotAllowed)
+		s.router.MethodNotAllowedHandler = request.ProblemHandler(request.ErrMethodNotAllowed)
 	}
 	return nil
 }
@@ -117,7 +114,7 @@ func (s *Server) routes() error {
 // newRouter returns a router of endpoints.
 func (s *Server) newRouter(endpoints []endpoint) *mux.Router {
 	router := mux.NewRouter().SkipClean(true) // cleaning a path would answer POST with a redirect
-	router.NotFoundHandler = respond.ProblemHandler(respond.ErrNotFound)
+	router.NotFoundHandler = request.ProblemHandler(request.ErrNotFound)
 	router.Use(s.named)
 	for _, e := range endpoints {
 		router.Handle(e.path, e.methods)
@@ -127,12 +124,9 @@ func (s *Server) newRouter(endpoints []endpoint) *mux.Router {
 
 // resources answer the requests with a key.
 type resources struct {
-	estimates   *estimates.Resource
-	comparisons *comparisons.Resource
-	reports     *reports.Resource
-	jobs        *jobs.Resource
-	batches     *batches.Resource
-	webhooks    *webhooks.Resource
+	estimates *estimates.Resource
+	batches   *batches.Resource
+	webhooks  *webhooks.Resource
 }
 
 // newResources makes the resources, but for the vehicles.
@@ -140,13 +134,8 @@ func (s *Server) newResources() (on resources) {
 	o := s.options
 	streams := await.NewStreams(s.draining, o.KeepAlive)
 	on.estimates = estimates.New(estimates.Options{
-		Tasks: o.Tasks, Costs: o.Costs, Limits: s.limits, Work: s.work, AllowLoopback: o.AllowLoopback, Log: o.Log,
-	})
-	on.reports = reports.New(reports.Options{Sheets: o.Sheets, Limits: s.limits, Work: s.work, AllowLoopback: o.AllowLoopback})
-	on.comparisons = comparisons.New(comparisons.Options{Costs: o.Costs, Work: s.work, AllowLoopback: o.AllowLoopback})
-	on.jobs = jobs.New(jobs.Options{
-		Tasks: o.Tasks, Jobs: o.Jobs, Hub: o.Hub, Costs: o.Costs, Limits: s.limits, Work: s.work, Streams: streams,
-		Estimates: on.estimates, Reports: on.reports,
+		Tasks: o.Tasks, Jobs: o.Jobs, Hub: o.Hub, Costs: o.Costs, Sheets: o.Sheets, Limits: s.limits, Work: s.work,
+		Streams: streams, AllowLoopback: o.AllowLoopback, Log: o.Log,
 	})
 	on.batches = batches.New(batches.Options{
 		Batches: o.Batches, Webhooks: o.Webhooks, Tasks: o.Tasks, Hub: o.Hub, Costs: o.Costs, Outages: s.outages,

@@ -22,11 +22,9 @@ import (
 
 	"ushuru/api/await"
 	"ushuru/api/console"
-	"ushuru/api/limits"
 	"ushuru/api/monitoring"
 	"ushuru/api/problem"
 	"ushuru/api/request"
-	"ushuru/api/respond"
 	"ushuru/api/vehicles"
 	"ushuru/api/web"
 	"ushuru/pkg/connlimit"
@@ -45,7 +43,7 @@ type Server struct {
 	drain    context.CancelFunc
 	unready  atomic.Bool // SetUnready was called
 	vehicles *vehicles.Resource
-	limits   *limits.Limits
+	limits   *await.Limits
 	work     *await.Work
 	outages  *tra.Outages
 	ui       *monitoring.Resource // nil without a monitoring password
@@ -63,7 +61,7 @@ func New(options Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		options: options, limits: limits.New(limits.Options{
+		options: options, limits: await.NewLimits(await.LimitOptions{
 			Rates: options.Rates, Bytes: options.Bytes, Jobs: options.Jobs, Batches: options.Batches,
 			AIUsage: options.AIUsage, Limits: options.Limits, WaitMax: options.WaitMax,
 		}),
@@ -81,7 +79,7 @@ func New(options Options) (*Server, error) {
 	})
 	err := s.routes()
 	if err == nil {
-		s.handler, err = respond.Compressed(s.router)
+		s.handler, err = request.Compressed(s.router)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -119,7 +117,7 @@ var validRequestID = regexp.MustCompile(`^[0-9A-Za-z._-]{1,64}$`)
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start, address := time.Now(), s.addressOf(r)
 	known := &request.Request{ID: r.Header.Get("X-Request-ID"), Address: address.String(), Network: request.NetworkOf(address)}
-	rec := &respond.Recorder{ResponseWriter: w, Request: known}
+	rec := &request.Recorder{ResponseWriter: w, Request: known}
 	if !validRequestID.MatchString(known.ID) {
 		known.ID = rand.Text()
 	}
@@ -138,7 +136,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		started := rec.Status != 0
 		if cause != nil && !started {
-			_ = respond.Problem(rec, respond.ErrInternal)
+			_ = request.WriteProblem(rec, request.ErrInternal)
 		}
 		s.log(r, rec, time.Since(start))
 		endSpan(span, r, rec)
@@ -147,14 +145,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	if connlimit.IsAmbiguous(r) {
-		respond.ProblemHandler(errAmbiguousLength).ServeHTTP(rec, r)
+		request.ProblemHandler(errAmbiguousLength).ServeHTTP(rec, r)
 		return
 	}
 	s.handler.ServeHTTP(rec, r)
 }
 
 // endSpan ends the span of a request.
-func endSpan(span *trace.Span, r *http.Request, rec *respond.Recorder) {
+func endSpan(span *trace.Span, r *http.Request, rec *request.Recorder) {
 	span.Rename(r.Method + " " + rec.Route)
 	span.Set("http.response.status_code", rec.Status, "http.route", rec.Route, "ushuru.request", rec.Request.ID,
 		"ushuru.job", rec.Request.Job, "ushuru.key", rec.Request.Key.ID, "ushuru.code", rec.Code)
@@ -184,7 +182,7 @@ func (s *Server) commonHeaders(h http.Header, id string) {
 }
 
 // log writes one line for a request, and counts it.
-func (s *Server) log(r *http.Request, rec *respond.Recorder, took time.Duration) {
+func (s *Server) log(r *http.Request, rec *request.Recorder, took time.Duration) {
 	s.options.Metrics.Request(rec.Route, r.Method, rec.Status, rec.Code, took)
 	level := slog.LevelInfo
 	switch {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gorilla/mux"
 
-	"ushuru/api/respond"
+	"ushuru/api/request"
 )
 
 // TestPanicAfterTheResponseBeganBreaksTheConnection: the caller must not take half
@@ -17,7 +17,7 @@ import (
 func TestPanicAfterTheResponseBeganBreaksTheConnection(t *testing.T) {
 	t.Parallel()
 	s := &Server{router: mux.NewRouter(), options: Options{Log: slog.New(slog.DiscardHandler)}}
-	s.router.Handle("/", respond.Handler(func(w http.ResponseWriter, _ *http.Request) error {
+	s.router.Handle("/", request.Handler(func(w http.ResponseWriter, _ *http.Request) error {
 		_, _ = w.Write([]byte("half"))
 		if err := http.NewResponseController(w).Flush(); err != nil { // through Unwrap
 			t.Error(err)

@@ -7,13 +7,15 @@ import (
 	"testing"
 	"time"
 
-	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
 
 // inDays is a day from today on, in Dar es Salaam.
-func inDays(n int) string { return time.Now().In(duty.EAT).AddDate(0, 0, n).Format(time.DateOnly) }
+func inDays(n int) string {
+	return time.Now().In(localtime.Zone).AddDate(0, 0, n).Format(time.DateOnly)
+}
 
 // termed is an estimate that is kept, on terms.
 func termed(name, terms string, has ...string) scenario {

@@ -16,9 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/api/await"
-	"ushuru/api/limits"
 	"ushuru/api/request"
-	"ushuru/api/respond"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/idempotency"
@@ -42,7 +40,7 @@ type Parts struct {
 	Catalogue *tra.Store
 	Outages   *tra.Outages
 	Tasks     *tasks.Engine
-	Limits    *limits.Limits
+	Limits    *await.Limits
 	Work      *await.Work
 	Streams   *await.Streams
 }
@@ -61,7 +59,7 @@ func New(t *testing.T, of pace.Limits) *Parts {
 	p.Hub = jobs.NewHub(p.Jobs)
 	p.Outages = tra.NewOutages(p.Catalogue.Status)
 	p.Tasks = tasks.New(tasks.Options{Redis: client, Jobs: p.Jobs, Results: p.Cache, Webhooks: p.Webhooks})
-	p.Limits = limits.New(limits.Options{
+	p.Limits = await.NewLimits(await.LimitOptions{
 		Rates: pace.NewRates(client), Bytes: pace.NewBytes(client), Jobs: p.Jobs, Batches: p.Batches,
 		Limits: of, WaitMax: WaitMax,
 	})
@@ -113,7 +111,7 @@ func (a Answer) Has(status int, pieces ...string) bool {
 }
 
 // Send sends a request to a handler.
-func Send(t *testing.T, handler respond.Handler, ask Ask) Answer {
+func Send(t *testing.T, handler request.Handler, ask Ask) Answer {
 	t.Helper()
 	method := ask.Method
 	if method == "" {
@@ -132,9 +130,9 @@ func Send(t *testing.T, handler respond.Handler, ask Ask) Answer {
 	}
 	plain = mux.SetURLVars(plain, ask.Vars)
 	w := httptest.NewRecorder()
-	recorder := &respond.Recorder{ResponseWriter: w, Request: known}
+	recorder := &request.Recorder{ResponseWriter: w, Request: known}
 	defer known.Place.Leave()
-	respond.Handler(func(w http.ResponseWriter, r *http.Request) error {
+	request.Handler(func(w http.ResponseWriter, r *http.Request) error {
 		if err := request.Of(r).ReadParameters(WaitMax); err != nil {
 			return err
 		}

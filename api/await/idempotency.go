@@ -8,10 +8,8 @@ import (
 	"net/http"
 	"strings"
 
-	"ushuru/api/limits"
 	"ushuru/api/problem"
 	"ushuru/api/request"
-	"ushuru/api/respond"
 	"ushuru/pkg/idempotency"
 	"ushuru/pkg/pace"
 )
@@ -35,7 +33,7 @@ type Idempotent struct{ stored *idempotency.Request }
 // WithIdempotencyKey is the middleware of endpoints that accept an Idempotency-Key. It
 // rejects an invalid key. The handler says by Begin which request it is, once it has decoded
 // it.
-func WithIdempotencyKey(next respond.Handler) respond.Handler {
+func WithIdempotencyKey(next request.Handler) request.Handler {
 	return func(w http.ResponseWriter, r *http.Request) (err error) {
 		if request.Of(r).IdempotencyKey, err = idempotencyKey(r.Header); err != nil {
 			return err
@@ -77,12 +75,12 @@ func (k *Work) Begin(w http.ResponseWriter, r *request.Request, identity any) (*
 	if err != nil {
 		return nil, fmt.Errorf("await: identity of a request: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	// A new record counts against the limits, also when a cached result responds.
 	stored, err := k.options.Idempotency.Begin(ctx, r.Key.ID, r.URL.Path, r.IdempotencyKey, body, func() error {
 		record := pace.Kept{Size: recordBytes, TTL: idempotency.RecordTTL}
-		return k.options.Limits.Take(w, r, limits.Demand{Keep: []pace.Kept{record}})
+		return k.options.Limits.Take(w, r, Demand{Keep: []pace.Kept{record}})
 	})
 	var refused *problem.Problem
 	switch {
@@ -91,7 +89,7 @@ func (k *Work) Begin(w http.ResponseWriter, r *request.Request, identity any) (*
 	case errors.As(err, &refused):
 		return nil, refused
 	case err != nil:
-		return nil, respond.ErrUnavailable.WithCause(err)
+		return nil, request.ErrUnavailable.WithCause(err)
 	}
 	same := &Idempotent{stored}
 	same.SetReplayed(w, stored.Outcome != "")
@@ -128,11 +126,11 @@ func (same *Idempotent) SetOutcome(parent context.Context, kind, value string) (
 	if same == nil {
 		return value, nil
 	}
-	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
 	stored, err := same.stored.SetOutcome(ctx, kind+":"+value)
 	if err != nil {
-		return "", respond.ErrUnavailable.WithCause(err)
+		return "", request.ErrUnavailable.WithCause(err)
 	}
 	same.stored.Outcome = stored
 	value, _ = same.Outcome(kind)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ushuru/api/problem"
-	"ushuru/api/respond"
+	"ushuru/api/request"
 	"ushuru/api/terms"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/localtime"
@@ -230,7 +230,7 @@ func (k *Work) ListingsOf(ctx context.Context, job *jobs.Job) (listings []string
 // addTo says in the body of a job what it waits for.
 func (h hindrance) addTo(body *Body) {
 	body.WaitingFor, body.Message, body.Text = h.waitingFor, h.said.Message, h.said.Text
-	body.RetryAfter = int(respond.WholeSeconds(h.pause) / time.Second)
+	body.RetryAfter = int(request.WholeSeconds(h.pause) / time.Second)
 }
 
 // problem returns the response to a caller who waits for the job; nil without a
@@ -275,14 +275,14 @@ func (k *Work) Hindrances(ctx context.Context, listings []string) string {
 
 // Job reads a job's record.
 func (k *Work) Job(parent context.Context, id string) (*jobs.Job, error) {
-	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
 	job, err := k.options.Jobs.Get(ctx, id)
 	switch {
 	case errors.Is(err, jobs.ErrNotFound):
 		return nil, ErrJobNotFound
 	case err != nil:
-		return nil, respond.ErrUnavailable.WithCause(err)
+		return nil, request.ErrUnavailable.WithCause(err)
 	}
 	return job, nil
 }

@@ -1,5 +1,6 @@
-// Package await gives the work of requests to the task engine, waits for it, and says what
-// it waits for. The outcome of a request is a job or a result that was known before.
+// Package await gives the work of requests to the task engine within the limits of their
+// callers, waits for it, and says what it waits for. The outcome of a request is a job or a
+// result that was known before.
 package await
 
 import (
@@ -11,10 +12,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"ushuru/api/limits"
 	"ushuru/api/problem"
 	"ushuru/api/request"
-	"ushuru/api/respond"
 	"ushuru/api/terms"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/idempotency"
@@ -29,7 +28,7 @@ import (
 var (
 	ErrJobNotFound = problem.NotFound("job_not_found")
 	errCancelled   = problem.Conflict("cancelled")
-	errNotFinished = problem.New(http.StatusGatewayTimeout, "not_finished", nil).After(respond.PollAfter)
+	errNotFinished = problem.New(http.StatusGatewayTimeout, "not_finished", nil).After(request.PollAfter)
 )
 
 // Options are the parts and settings of Work.
@@ -40,7 +39,7 @@ type Options struct {
 	Hub         *jobs.Hub // its Run must be running
 	Cache       *cache.Cache
 	Webhooks    *webhook.Store
-	Limits      *limits.Limits
+	Limits      *Limits
 	Idempotency *idempotency.Store
 	Outages     *tra.Outages
 	// Confirm returns when replicas of Redis have what was written, as the operator
@@ -98,14 +97,14 @@ func (k *Work) Serve(w http.ResponseWriter, r *request.Request, wanted Wanted, f
 		return err
 	}
 	result, err := k.result(w, r, found)
-	if errors.Is(err, respond.ErrResponded) {
+	if errors.Is(err, request.ErrResponded) {
 		return err
 	}
 	body, err := finish(result, found.Job == nil || found.wasCached, err)
 	if err != nil {
 		return err
 	}
-	respond.Bytes(w, http.StatusOK, body)
+	request.WriteBytes(w, http.StatusOK, body)
 	return nil
 }
 
@@ -195,14 +194,14 @@ func (k *Work) cached(ctx context.Context, key cache.Key) (Outcome, error) {
 
 // CachedResult returns a cached result; nil when there is none.
 func (k *Work) CachedResult(parent context.Context, key cache.Key) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
 	cached, err := k.options.Cache.Get(ctx, key)
 	switch {
 	case errors.Is(err, cache.ErrMiss):
 		return nil, nil
 	case err != nil:
-		return nil, respond.ErrUnavailable.WithCause(err)
+		return nil, request.ErrUnavailable.WithCause(err)
 	}
 	return cached, nil
 }
@@ -243,11 +242,11 @@ func (k *Work) Submit(w http.ResponseWriter, r *request.Request, class jobs.Clas
 	if err != nil {
 		return nil, err
 	}
-	demand := limits.Demand{Job: true, Keep: keptFor(wanted.Kind, dedupKey, wanted.Attachment)}
+	demand := Demand{Job: true, Keep: keptFor(wanted.Kind, dedupKey, wanted.Attachment)}
 	if err := k.options.Limits.Take(w, r, demand); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	by := tasks.Requester{
 		Owner: r.Key.ID, Class: class, Query: ViewOf(r, wanted.Kind).Query(), Attachment: wanted.Attachment, Origin: r.Origin(),
@@ -257,7 +256,7 @@ func (k *Work) Submit(w http.ResponseWriter, r *request.Request, class jobs.Clas
 		err = k.options.Limits.Forget(ctx, r.Caller(), jobs.AttachmentName(dedupKey))
 	}
 	if err != nil {
-		return nil, respond.ErrUnavailable.WithCause(err)
+		return nil, request.ErrUnavailable.WithCause(err)
 	}
 	if job.ID == wanted.Failed {
 		return nil, ProblemOf(job)
@@ -291,11 +290,11 @@ func (k *Work) announced(w http.ResponseWriter, r *request.Request, wanted Wante
 	if !isKnown || found.replayed || !r.Prefer.Async {
 		return found, nil
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	hooks, err := k.options.Webhooks.List(ctx, r.Key.ID)
 	if err != nil {
-		return found, respond.ErrUnavailable.WithCause(err)
+		return found, request.ErrUnavailable.WithCause(err)
 	}
 	if !slices.ContainsFunc(hooks, func(e webhook.Endpoint) bool {
 		return e.Disabled == "" && slices.Contains(e.Events, webhook.JobCompleted)
@@ -306,7 +305,7 @@ func (k *Work) announced(w http.ResponseWriter, r *request.Request, wanted Wante
 	if found.Job != nil {
 		err = k.options.Tasks.NotifyRequester(ctx, found.Job, requester)
 	} else {
-		record := limits.Demand{Keep: []pace.Kept{{Size: jobs.RecordBytes, TTL: recordTTL}}}
+		record := Demand{Keep: []pace.Kept{{Size: jobs.RecordBytes, TTL: recordTTL}}}
 		if err := k.options.Limits.Take(w, r, record); err != nil {
 			return found, err
 		}
@@ -314,7 +313,7 @@ func (k *Work) announced(w http.ResponseWriter, r *request.Request, wanted Wante
 		found.Result, found.wasCached = nil, true
 	}
 	if err != nil {
-		return found, respond.ErrUnavailable.WithCause(err)
+		return found, request.ErrUnavailable.WithCause(err)
 	}
 	if found.Job.State.Ended() {
 		w.Header().Set("Location", found.view.At(Path(found.Job.ID)))

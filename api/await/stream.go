@@ -10,7 +10,6 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/api/request"
-	"ushuru/api/respond"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/plainjson"
 )
@@ -19,8 +18,6 @@ const (
 	// KeepAlive is the default interval between comments on a stream without
 	// events. Without them a proxy would close it.
 	KeepAlive = 15 * time.Second
-	// eventTimeout is the maximum time for a caller to read one event.
-	eventTimeout = 10 * time.Second
 	// maxStreamDuration ends a stream, so that its key is verified again.
 	// Clients of server-sent events reconnect automatically.
 	maxStreamDuration = 15 * time.Minute
@@ -87,9 +84,9 @@ func (s *Streams) Send(w http.ResponseWriter, r *request.Request, source Source)
 	ctx, cancel := context.WithTimeout(r.Context(), maxStreamDuration)
 	defer cancel()
 	defer context.AfterFunc(s.draining, cancel)()
-	events := newEventWriter(w)
+	events := request.NewEvents(w)
 	// A HEAD request and a caller who has disconnected get no event.
-	if r.Method == http.MethodHead || events.write("retry: 2000\n\n") != nil {
+	if r.Method == http.MethodHead || events.Send("retry: 2000\n\n") != nil {
 		return nil
 	}
 	ticker, look := time.NewTicker(s.keepAlive), time.NewTicker(hindranceInterval)
@@ -98,7 +95,7 @@ func (s *Streams) Send(w http.ResponseWriter, r *request.Request, source Source)
 	hindrances := source.Hindrances(ctx)
 	for {
 		if err == nil && current.id != sent {
-			if events.write(fmt.Sprintf("id: %s\nevent: %s\ndata: %s\n\n", current.id, current.name, current.data)) != nil {
+			if events.Send(fmt.Sprintf("id: %s\nevent: %s\ndata: %s\n\n", current.id, current.name, current.data)) != nil {
 				return nil
 			}
 			sent = current.id
@@ -116,40 +113,12 @@ func (s *Streams) Send(w http.ResponseWriter, r *request.Request, source Source)
 				continue
 			}
 		case <-ticker.C:
-			if events.write(": here\n\n") != nil {
+			if events.Send(": here\n\n") != nil {
 				return nil
 			}
 		}
 		current, err = source.Load(ctx) // Redis may return before the stream ends
 	}
-}
-
-// eventWriter writes a response in pieces.
-type eventWriter struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-}
-
-// newEventWriter begins the response. It writes past the compression, which would keep
-// events back and hide that the caller does not read them.
-func newEventWriter(w http.ResponseWriter) eventWriter {
-	w = respond.Uncompressed(w)
-	h := w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("X-Accel-Buffering", "no") // or nginx buffers events
-	events := eventWriter{w, http.NewResponseController(w)}
-	_ = events.control.SetReadDeadline(time.Time{}) // the request has been read
-	w.WriteHeader(http.StatusOK)
-	return events
-}
-
-// write sends a piece at once. It fails when the caller does not read it.
-func (e eventWriter) write(text string) error {
-	_ = e.control.SetWriteDeadline(time.Now().Add(eventTimeout))
-	if _, err := e.w.Write([]byte(text)); err != nil {
-		return err
-	}
-	return e.control.Flush()
 }
 
 // NewEvent returns the event with a body in a language. Its id is the hash of the
@@ -164,7 +133,7 @@ func NewEvent(lang string, body, fingerprint any, last bool) (Event, error) {
 		return Event{}, err
 	}
 	sum := sha256.Sum256(identity)
-	ev := Event{id: hex.EncodeToString(sum[:8]), name: "progress", data: respond.InLanguage(data, lang), last: last}
+	ev := Event{id: hex.EncodeToString(sum[:8]), name: "progress", data: request.InLanguage(data, lang), last: last}
 	if last {
 		ev.name = "end"
 	}

@@ -12,7 +12,6 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/api/request"
-	"ushuru/api/respond"
 	"ushuru/api/terms"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
@@ -26,7 +25,7 @@ const maxWaiters = 200
 
 // result returns the result of an outcome. For a job it waits as long
 // as the caller prefers. When the job has not ended by then, its URL is the
-// response: 202 (respond.ErrResponded) to a caller who accepts that, else 504.
+// response: 202 (request.ErrResponded) to a caller who accepts that, else 504.
 func (k *Work) result(w http.ResponseWriter, r *request.Request, found Outcome) ([]byte, error) {
 	r.Place.Leave() // the body is not needed while the request waits
 	if found.Job == nil {
@@ -90,15 +89,15 @@ func (k *Work) Wait(parent context.Context, id string, timeout time.Duration) (*
 	case errors.Is(err, jobs.ErrNotFound):
 		return nil, ErrJobNotFound
 	case parent.Err() != nil:
-		return nil, respond.ErrClientClosedRequest.WithCause(err)
+		return nil, request.ErrClientClosedRequest.WithCause(err)
 	case ctx.Err() != nil:
 		return nil, errNotFinished
 	}
-	return nil, respond.ErrUnavailable.WithCause(err)
+	return nil, request.ErrUnavailable.WithCause(err)
 }
 
 // unfinished responds to a caller whose wait is over before the job is: with 202 to one
-// who accepts that (respond.ErrResponded), else with the problem. It returns the job when it has
+// who accepts that (request.ErrResponded), else with the problem. It returns the job when it has
 // ended in between.
 func (k *Work) unfinished(w http.ResponseWriter, r *request.Request, found Outcome, why error) (*jobs.Job, error) {
 	job := found.Job
@@ -124,7 +123,7 @@ func (k *Work) unfinished(w http.ResponseWriter, r *request.Request, found Outco
 }
 
 // accept answers 202: the work continues, and this is its job. It returns
-// respond.ErrResponded.
+// request.ErrResponded.
 func (k *Work) accept(w http.ResponseWriter, r *request.Request, job *jobs.Job, view terms.View) error {
 	if err := k.Confirm(r.Context()); err != nil {
 		return err
@@ -134,11 +133,11 @@ func (k *Work) accept(w http.ResponseWriter, r *request.Request, job *jobs.Job, 
 	body.Warnings = r.Warnings()
 	w.Header().Set("Preference-Applied", r.Prefer.Applied(true))
 	w.Header().Set("Location", body.Location)
-	w.Header().Set("Retry-After", respond.Seconds(respond.PollAfter))
-	if err := respond.JSON(w, http.StatusAccepted, body); err != nil {
+	w.Header().Set("Retry-After", request.Seconds(request.PollAfter))
+	if err := request.WriteJSON(w, http.StatusAccepted, body); err != nil {
 		return err
 	}
-	return respond.ErrResponded
+	return request.ErrResponded
 }
 
 // Confirm makes sure that what a response acknowledges, with 202 or 201, outlives the
@@ -148,10 +147,10 @@ func (k *Work) Confirm(parent context.Context) error {
 	if k.options.Confirm == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
 	if err := k.options.Confirm(ctx); err != nil {
-		return respond.ErrUnavailable.WithCause(err)
+		return request.ErrUnavailable.WithCause(err)
 	}
 	return nil
 }
@@ -166,11 +165,11 @@ func IsUnfinished(err error) bool {
 // workers to pause, and until when. A job would wait for that, or end with the
 // same error.
 func (k *Work) checkPause(parent context.Context, listing string) error {
-	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
 	pause, err := fetch.PauseOf(ctx, k.options.Redis, listing)
 	if err != nil {
-		return respond.ErrUnavailable.WithCause(err)
+		return request.ErrUnavailable.WithCause(err)
 	}
 	if paused := tasks.SitePaused(pause, tasks.OfferPage, nil); paused != nil {
 		return ErrorProblem(tasks.JobError(paused))
@@ -204,7 +203,7 @@ func (p *pauses) of(parent context.Context, listing string) time.Duration {
 	defer p.mu.Unlock()
 	known := p.sites[parsed.Host]
 	if time.Since(known.read) >= hindranceInterval {
-		ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
+		ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 		defer cancel()
 		left, err := fetch.PauseOf(ctx, p.redis, listing)
 		if err != nil {

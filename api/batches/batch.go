@@ -15,10 +15,8 @@ import (
 
 	"ushuru/api/await"
 	"ushuru/api/batchrequest"
-	"ushuru/api/limits"
 	"ushuru/api/problem"
 	"ushuru/api/request"
-	"ushuru/api/respond"
 	"ushuru/api/webhooks"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/cost"
@@ -51,7 +49,7 @@ type Options struct {
 	Hub      *jobs.Hub // its Run must be running
 	Costs    *cost.Tables
 	Outages  *tra.Outages
-	Limits   *limits.Limits
+	Limits   *await.Limits
 	Work     *await.Work
 	Streams  *await.Streams
 	// AllowLoopback accepts listings and webhooks on this machine.
@@ -178,7 +176,7 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 	// Create the batch within the limits of the key.
 	if b == nil {
 		kept := pace.Kept{Name: batch.AccountName(id), Size: batch.Size(rows), TTL: batch.AccountTTL}
-		if err := s.options.Limits.Take(w, r, limits.Demand{Rows: len(rows), Keep: []pace.Kept{kept}}); err != nil {
+		if err := s.options.Limits.Take(w, r, await.Demand{Rows: len(rows), Keep: []pace.Kept{kept}}); err != nil {
 			return err
 		}
 		if b, hook, err = s.create(r, id, rows, req); err != nil {
@@ -216,7 +214,7 @@ func (s *Resource) replay(
 	if same == nil {
 		return nil, hook, nil
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	b, err = s.options.Batches.Get(ctx, id)
 	switch {
@@ -224,7 +222,7 @@ func (s *Resource) replay(
 		same.SetReplayed(w, false)
 		return nil, hook, nil
 	case err != nil:
-		return nil, hook, respond.ErrUnavailable.WithCause(err)
+		return nil, hook, request.ErrUnavailable.WithCause(err)
 	}
 	hook.ID = b.Options.Webhook
 	if hook.ID == webhookID(id) {
@@ -251,11 +249,11 @@ func (s *Resource) create(
 		req.Options.JPYPerUSD = options.JPYPerUSD.String()
 	}
 	req.Options.Landing, req.Options.Costs, req.Options.Target = options.Landing, options.Costs, options.Target
-	const timeout = 10 * respond.RedisTimeout // for ten thousand rows
+	const timeout = 10 * request.RedisTimeout // for ten thousand rows
 	ctx, cancel := context.WithTimeout(r.Context(), timeout)
 	defer cancel()
 	if b, err = s.options.Batches.Create(ctx, req); err != nil {
-		return nil, hook, respond.ErrUnavailable.WithCause(err)
+		return nil, hook, request.ErrUnavailable.WithCause(err)
 	}
 	return b, hook, nil
 }
@@ -268,13 +266,13 @@ func write(w http.ResponseWriter, b *batch.Batch, hook bodyWebhook, warnings []v
 		body.Webhook = &hook
 	}
 	body.Table, body.Warnings = req.Table, slices.Concat(warnings, req.Warnings())
-	return respond.JSON(w, http.StatusCreated, body)
+	return request.WriteJSON(w, http.StatusCreated, body)
 }
 
 // enqueueDispatch lets the workers start waiting rows at once. If that fails,
 // they start them at their next check.
 func (s *Resource) enqueueDispatch(parent context.Context) {
-	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
 	if err := s.options.Tasks.EnqueueDispatch(ctx); err != nil {
 		s.options.Log.WarnContext(ctx, "batch dispatch not enqueued", "error", err)
@@ -284,14 +282,14 @@ func (s *Resource) enqueueDispatch(parent context.Context) {
 // find returns the batch of a request's path. A batch of another key is not
 // found.
 func (s *Resource) find(parent context.Context, r *request.Request) (*batch.Batch, error) {
-	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
 	b, err := s.options.Batches.Get(ctx, r.Var("id"))
 	switch {
 	case errors.Is(err, batch.ErrNotFound), err == nil && b.Owner != r.Key.ID:
 		return nil, errNotFound
 	case err != nil:
-		return nil, respond.ErrUnavailable.WithCause(err)
+		return nil, request.ErrUnavailable.WithCause(err)
 	}
 	return b, nil
 }
@@ -303,7 +301,7 @@ func (s *Resource) Get(w http.ResponseWriter, plain *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return respond.JSON(w, http.StatusOK, s.shown(r.Context(), b))
+	return request.WriteJSON(w, http.StatusOK, s.shown(r.Context(), b))
 }
 
 // Cancel answers DELETE /v1/batches/{id}: waiting rows are cancelled.
@@ -313,10 +311,10 @@ func (s *Resource) Cancel(w http.ResponseWriter, plain *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	if err := s.options.Batches.Cancel(ctx, b.ID); err != nil {
-		return respond.ErrUnavailable.WithCause(err)
+		return request.ErrUnavailable.WithCause(err)
 	}
 	return s.Get(w, plain)
 }
@@ -328,14 +326,14 @@ func (s *Resource) List(w http.ResponseWriter, plain *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	found, err := s.options.Batches.List(ctx, r.Key.ID, r.URL.Query().Get("cursor"), limit+1)
 	switch {
 	case errors.Is(err, batch.ErrBadCursor):
 		return request.ErrPageInvalid.WithCause(err)
 	case err != nil:
-		return respond.ErrUnavailable.WithCause(err)
+		return request.ErrUnavailable.WithCause(err)
 	}
 	more := len(found) > limit
 	found = found[:min(len(found), limit)]
@@ -349,7 +347,7 @@ func (s *Resource) List(w http.ResponseWriter, plain *http.Request) error {
 	if more {
 		body.Next = found[limit-1].ID
 	}
-	return respond.JSON(w, http.StatusOK, body)
+	return request.WriteJSON(w, http.StatusOK, body)
 }
 
 // bodyWebhook is the webhook that a batch names. Only the response that
@@ -368,11 +366,11 @@ func (s *Resource) findOrCreateWebhook(r *request.Request, batchID, url string) 
 	if url == "" {
 		return hook, nil
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	all, err := s.options.Webhooks.List(ctx, r.Key.ID)
 	if err != nil {
-		return hook, respond.ErrUnavailable.WithCause(err)
+		return hook, request.ErrUnavailable.WithCause(err)
 	}
 	own := webhookID(batchID)
 	found := slices.IndexFunc(all, func(e webhook.Endpoint) bool { return e.URL == url && e.Disabled == "" && e.ID != own })
@@ -385,14 +383,14 @@ func (s *Resource) findOrCreateWebhook(r *request.Request, batchID, url string) 
 // createWebhook creates a webhook that gets only the events that name it.
 // The second call for a batch returns the same webhook and secret.
 func (s *Resource) createWebhook(r *request.Request, batchID, url string) (hook bodyWebhook, err error) {
-	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	created, secret, err := s.options.Webhooks.Add(ctx, r.Key.ID, webhookID(batchID), url, []string{})
 	switch {
 	case errors.Is(err, webhook.ErrTooMany):
 		return hook, webhooks.ErrTooMany
 	case err != nil:
-		return hook, respond.ErrUnavailable.WithCause(err)
+		return hook, request.ErrUnavailable.WithCause(err)
 	}
 	return bodyWebhook{created.ID, secret}, nil
 }

@@ -8,7 +8,6 @@ import (
 	"ushuru/api/batchrequest"
 	"ushuru/api/problem"
 	"ushuru/api/request"
-	"ushuru/api/respond"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/lot"
 	"ushuru/pkg/money"
@@ -78,7 +77,7 @@ func (s *Resource) dryRun(w http.ResponseWriter, r *request.Request, req *batchr
 	if p := batchrequest.Invalid(rows); p != nil {
 		body.Invalid = p.Rows
 	}
-	return respond.JSON(w, http.StatusOK, body)
+	return request.WriteJSON(w, http.StatusOK, body)
 }
 
 // dryRunRowOf returns a row as it is understood; without its price when the rate of yen is

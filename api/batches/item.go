@@ -10,7 +10,6 @@ import (
 
 	"ushuru/api/await"
 	"ushuru/api/request"
-	"ushuru/api/respond"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/vehicle"
 )
@@ -53,7 +52,7 @@ func (s *Resource) ListItems(w http.ResponseWriter, plain *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	reader, err := s.options.Batches.Read(ctx, b.ID)
 	if err != nil {
@@ -73,7 +72,7 @@ func (s *Resource) ListItems(w http.ResponseWriter, plain *http.Request) error {
 	if next >= 0 {
 		body.Next = strconv.Itoa(next)
 	}
-	return respond.JSON(w, http.StatusOK, body)
+	return request.WriteJSON(w, http.StatusOK, body)
 }
 
 // readProblem returns the response when rows cannot be read.
@@ -82,7 +81,7 @@ func readProblem(err error) error {
 	if errors.Is(err, batch.ErrNotFound) {
 		return errNotFound
 	}
-	return respond.ErrUnavailable.WithCause(err)
+	return request.ErrUnavailable.WithCause(err)
 }
 
 func newItemBody(item batch.Item, columns []string) itemBody {

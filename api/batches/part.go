@@ -15,7 +15,7 @@ import (
 
 	"ushuru/api/request"
 	"ushuru/pkg/batch"
-	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 )
 
 // resultPart is the part of a batch's results that a request wants.
@@ -85,7 +85,7 @@ func isUnchanged(w http.ResponseWriter, r *request.Request, b *batch.Batch, f re
 		return false
 	}
 	identity := fmt.Sprintf("%s %d %s %s %s %s %s", b.ID, b.Ended.UnixMilli(), f.name, r.URL.RawQuery, r.Lang,
-		time.Now().In(duty.EAT).Format(time.DateOnly), programVersion())
+		time.Now().In(localtime.Zone).Format(time.DateOnly), programVersion())
 	sum := sha256.Sum256([]byte(identity))
 	tag := `W/"` + hex.EncodeToString(sum[:8]) + `"` // weak: the response may be compressed
 	w.Header().Set("ETag", tag)

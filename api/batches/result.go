@@ -13,7 +13,6 @@ import (
 
 	"ushuru/api/await"
 	"ushuru/api/request"
-	"ushuru/api/respond"
 	"ushuru/api/terms"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/export"
@@ -123,7 +122,7 @@ func (s *Resource) GetResults(w http.ResponseWriter, plain *http.Request) error 
 	}
 	view := tableView{lang: r.Lang, bom: bom, lines: s.costLines(), following: following}
 	if err := s.sendResults(w, r, f, b, rows, view); err != nil {
-		respond.SetError(w, err)
+		request.SetError(w, err)
 		panic(http.ErrAbortHandler) // half a response must not look complete
 	}
 	return nil
@@ -246,7 +245,7 @@ func (l lineWriter) result(item batch.Item, estimate json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	_, err = l.w.Write(append(respond.InLanguage(data, l.lang), '\n'))
+	_, err = l.w.Write(append(request.InLanguage(data, l.lang), '\n'))
 	return err
 }
 

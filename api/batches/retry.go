@@ -6,9 +6,8 @@ import (
 	"errors"
 	"net/http"
 
-	"ushuru/api/limits"
+	"ushuru/api/await"
 	"ushuru/api/request"
-	"ushuru/api/respond"
 	"ushuru/pkg/batch"
 )
 
@@ -29,14 +28,14 @@ func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	done, err := s.options.Batches.WasRetried(ctx, b.ID, name)
 	if err != nil {
-		return respond.ErrUnavailable.WithCause(err)
+		return request.ErrUnavailable.WithCause(err)
 	}
 	if !done {
-		if err := s.options.Limits.Take(w, r, limits.Demand{Rows: b.Counts[batch.Failed]}); err != nil {
+		if err := s.options.Limits.Take(w, r, await.Demand{Rows: b.Counts[batch.Failed]}); err != nil {
 			return err
 		}
 		err = s.options.Batches.Retry(ctx, b.ID, name)
@@ -45,7 +44,7 @@ func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
 	case errors.Is(err, batch.ErrNoneFailed):
 		return errNoneFailed
 	case err != nil:
-		return respond.ErrUnavailable.WithCause(err)
+		return request.ErrUnavailable.WithCause(err)
 	}
 	s.enqueueDispatch(r.Context())
 	return s.Get(w, plain)

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"ushuru/api/respond"
+	"ushuru/api/request"
 	"ushuru/api/terms"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/export"
@@ -57,7 +57,7 @@ func (rows *resultRows) last() bool { return rows.next < 0 }
 
 // read reads the next page.
 func (rows *resultRows) read(parent context.Context) (err error) {
-	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
 	if rows.order == nil {
 		rows.items, rows.next, err = rows.reader.Next(ctx, rows.next, rows.part.page(rows.seen), rows.part.state, true)
@@ -77,7 +77,7 @@ func (rows *resultRows) read(parent context.Context) (err error) {
 // openResults opens a batch and reads its first rows, before the response begins. To sort
 // them it reads all rows once before, and remembers a number for each.
 func (s *Resource) openResults(ctx context.Context, b *batch.Batch, by string, part resultPart) (*resultRows, error) {
-	open, cancel := context.WithTimeout(ctx, respond.RedisTimeout)
+	open, cancel := context.WithTimeout(ctx, request.RedisTimeout)
 	defer cancel()
 	reader, err := s.options.Batches.Read(open, b.ID)
 	if err != nil {

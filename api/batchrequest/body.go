@@ -16,7 +16,6 @@ import (
 
 	"golang.org/x/text/encoding"
 
-	"ushuru/api/described"
 	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/api/terms"
@@ -150,13 +149,10 @@ func (b *trackedBody) problem(err error) error {
 // readForm reads a form with the file, and options in the form of the field of JSON
 // before it or behind it.
 func (req *Request) readForm(r *request.Request, body io.Reader) error {
-	_, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil {
-		return errFormInvalid.WithCause(err)
-	}
 	var found bool
 	var refused error // of a part, where other errors are those of the form
-	err = request.EachPart(multipart.NewReader(body, params["boundary"]), func(part *multipart.Part) error {
+	r.Body = io.NopCloser(body)
+	err := request.EachPart(r.Request, func(part *multipart.Part) error {
 		switch name := part.FormName(); {
 		case name == "file" && found:
 			refused = errFormInvalid
@@ -335,7 +331,7 @@ func (o *Options) ignore(names []string) {
 
 // parseJPY parses the rate of yen, if it is given.
 func (o *Options) parseJPY(value json.RawMessage) error {
-	rate, err := described.ParseYenRate(value)
+	rate, err := terms.ParseYenRate(value)
 	if rate != nil {
 		o.JPYPerUSD = rate
 	}

@@ -3,8 +3,8 @@ package batchrequest
 import (
 	"encoding/json"
 
-	"ushuru/api/described"
 	"ushuru/api/problem"
+	"ushuru/api/terms"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/lot"
@@ -15,7 +15,7 @@ import (
 // carRequest is a car that a row of a batch describes: the fields of a quote, and
 // prices in yen and of auctions.
 type carRequest struct {
-	described.Car
+	terms.Car
 
 	YearBasis string `json:"yearBasis"`
 
@@ -54,7 +54,7 @@ func (c *carRequest) prices(kind lot.PriceKind) (usd, jpy *json.RawMessage) {
 // price returns a price in dollars; nil when the row has none of the kind.
 func (c *carRequest) price(kind lot.PriceKind, jpyPerUSD *money.Number) (json.RawMessage, error) {
 	usd, jpy := c.prices(kind)
-	return described.InUSD(*usd, *jpy, string(kind)+"PriceJPY", jpyPerUSD)
+	return terms.InUSD(*usd, *jpy, string(kind)+"PriceJPY", jpyPerUSD)
 }
 
 // basePrices returns the prices that the cost is computed from, and which they are. The
@@ -92,8 +92,8 @@ func (row *Row) describe(to *batch.Row, jpyPerUSD *money.Number) error {
 	if err != nil {
 		return err
 	}
-	if input.YearBasis == "" && row.YearBasis != described.Manufacture {
-		if row.YearBasis != "" && !described.IsYearBasis(row.YearBasis) {
+	if input.YearBasis == "" && row.YearBasis != terms.Manufacture {
+		if row.YearBasis != "" && !terms.IsYearBasis(row.YearBasis) {
 			return problem.Field("yearBasis", "year_basis")
 		}
 		input.YearBasis = row.YearBasis
@@ -114,7 +114,7 @@ func (row *Row) addTo(known json.RawMessage, jpyPerUSD *money.Number) json.RawMe
 			values[name] = value
 		}
 	}
-	add("year", row.Year, row.Year != nil && (row.YearBasis == "" || row.YearBasis == described.Manufacture))
+	add("year", row.Year, row.Year != nil && (row.YearBasis == "" || row.YearBasis == terms.Manufacture))
 	add("engine_cc", row.EngineCC, row.EngineCC != nil)
 	add("fuel", row.Fuel, row.Fuel != "")
 	add("bodyType", row.BodyType, row.BodyType != "")

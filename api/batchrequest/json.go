@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/transform"
 
-	"ushuru/api/described"
+	"ushuru/api/terms"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jsonobject"
 )
@@ -132,7 +132,7 @@ func rowOfJSON(list string, value json.RawMessage, number int) Row {
 	}
 	switch {
 	case slices.Contains(carFields, name):
-		row.problem = described.TypeProblem(name)
+		row.problem = terms.CarTypeProblem(name)
 	case err != nil:
 		row.problem = errRowInvalid
 	}

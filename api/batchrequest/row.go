@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode"
 
-	"ushuru/api/described"
 	"ushuru/api/problem"
+	"ushuru/api/terms"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
@@ -65,7 +65,7 @@ func (req *Request) CheckRows(options *Options, url func(string) (string, error)
 	for i, row := range req.Rows {
 		checked, err := row.check(options, url)
 		switch {
-		case errors.Is(err, described.ErrYenRateMissing):
+		case errors.Is(err, terms.ErrYenRateMissing):
 			return nil, problem.New(http.StatusBadRequest, "jpy_rate_missing", message.Values{"row": strconv.Itoa(row.number)})
 		case err == nil:
 			rows[i] = checked
@@ -93,7 +93,7 @@ func (row *Row) check(options *Options, url func(string) (string, error)) (check
 		return checked, row.problem
 	case len(row.Reference) > maxReference || strings.ContainsFunc(row.Reference, unicode.IsControl):
 		return checked, errReferenceInvalid
-	case len(row.ModelBody) > described.MaxLabel:
+	case len(row.ModelBody) > terms.MaxLabel:
 		return checked, errRowLabelInvalid
 	case row.URL == "" && row.isEmpty() && row.ModelBody == "":
 		return checked, errRowURLMissing
@@ -110,7 +110,7 @@ func (row *Row) check(options *Options, url func(string) (string, error)) (check
 
 // knownOf returns the canonical JSON of known values; nil for none.
 func knownOf(values json.RawMessage) (json.RawMessage, error) {
-	known, err := described.ParseKnown(values)
+	known, err := terms.ParseKnown(values)
 	if err != nil || known == nil {
 		return nil, err
 	}

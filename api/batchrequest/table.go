@@ -11,8 +11,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"ushuru/api/described"
 	"ushuru/api/problem"
+	"ushuru/api/terms"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/lot"
 	"ushuru/pkg/message"
@@ -101,7 +101,7 @@ func rowOfTable(from table.Row, columns *lot.Columns) Row {
 	row := Row{number: from.Number}
 	read := columns.Read(from.Cells)
 	row.setLot(read)
-	row.Known = described.KnownOfCells(read.Known)
+	row.Known = terms.KnownOfCells(read.Known)
 	row.Own = limitOwn(columns.OwnCells(from.Cells))
 	switch {
 	case from.Extra:

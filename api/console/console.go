@@ -18,7 +18,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/api/problem"
-	"ushuru/api/web/asset"
+	"ushuru/api/request"
+	"ushuru/api/web/frame"
 	"ushuru/pkg/operate"
 	"ushuru/pkg/operate/status"
 )
@@ -51,7 +52,7 @@ type Options struct {
 // Console is the console of one process.
 type Console struct {
 	options Options
-	files   *asset.Files
+	files   *frame.Files
 	pages   map[string]*template.Template
 	session session
 }
@@ -72,7 +73,7 @@ func New(o Options) (*Console, error) {
 		session: session{redis: o.Redis, user: o.User, password: o.Password},
 	}
 	var err error
-	if c.files, err = asset.Read(filePath, embedded, "assets/console.css", "assets/console.svg"); err != nil {
+	if c.files, err = frame.ReadFiles(filePath, embedded, "assets/console.css", "assets/console.svg"); err != nil {
 		return nil, fmt.Errorf("console: %w", err)
 	}
 	for _, name := range []string{"login", "overview", "form", "done"} {
@@ -102,35 +103,16 @@ func (c *Console) Register(router *mux.Router) {
 const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; " +
 	"frame-ancestors 'none'"
 
-// handler responds to a request, or returns the error to respond with.
-type handler func(w http.ResponseWriter, r *http.Request) error
-
 // timeout bounds every call of Redis for a page.
 const timeout = 10 * time.Second
 
-// page is the middleware of every page: headers, the check of cross-origin requests, and
-// the page of an error.
-func (c *Console) page(next handler) http.Handler {
-	sameOrigin := http.NewCrossOriginProtection()
-	sameOrigin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c.fail(w, r, problem.New(http.StatusForbidden, "cross_origin", nil))
-	}))
-	inner := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// page is the middleware of every page.
+func (c *Console) page(next request.Handler) http.Handler {
+	around := frame.Around{Policy: policy, Cache: "no-store", Fail: c.fail}
+	return around.Page(func(w http.ResponseWriter, r *http.Request) error {
 		ctx, cancel := context.WithTimeout(r.Context(), timeout)
 		defer cancel()
-		r = r.WithContext(ctx)
-		if err := next(w, r); err != nil {
-			c.fail(w, r, err)
-		}
-	})
-	guarded := sameOrigin.Handler(inner)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", policy)
-		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
-		h.Set("Cache-Control", "no-store")
-		h.Set("X-Robots-Tag", "noindex")
-		guarded.ServeHTTP(w, r)
+		return next(w, r.WithContext(ctx))
 	})
 }
 
@@ -155,7 +137,7 @@ func (c *Console) render(w http.ResponseWriter, r *http.Request, code int, name 
 	if err := c.pages[name].Execute(&body, s); err != nil {
 		return fmt.Errorf("console: %w", err)
 	}
-	asset.Send(w, r, code, "text/html; charset=utf-8", body.Bytes(), nil)
+	frame.Send(w, code, "text/html; charset=utf-8", body.Bytes())
 	return nil
 }
 

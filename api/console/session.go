@@ -17,6 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/api/problem"
+	"ushuru/api/request"
 	"ushuru/pkg/message"
 	"ushuru/pkg/redisx"
 )
@@ -129,7 +130,7 @@ func userOf(r *http.Request) string {
 }
 
 // private is the middleware of the pages for who is logged in.
-func (c *Console) private(next handler) handler {
+func (c *Console) private(next request.Handler) request.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		valid, err := c.session.isValid(r)
 		switch {

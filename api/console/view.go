@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"html/template"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"ushuru/api/web/asset"
+	"ushuru/api/web/frame"
+	"ushuru/pkg/localtime"
+	"ushuru/pkg/money"
 	"ushuru/pkg/operate/status"
 )
 
@@ -21,7 +22,7 @@ type view struct {
 }
 
 // functions are what templates can call.
-func functions(files *asset.Files) template.FuncMap {
+func functions(files *frame.Files) template.FuncMap {
 	return template.FuncMap{
 		"asset":   files.Address,
 		"at":      func(at any) string { return clock(at, time.Now()) },
@@ -36,9 +37,6 @@ func functions(files *asset.Files) template.FuncMap {
 		"reasons": reasons,
 	}
 }
-
-// eastAfrica is the time zone of the console, UTC+3 all the year.
-var eastAfrica = time.FixedZone("EAT", 3*60*60)
 
 // timeOf returns a time, or one that a pointer leads to; zero for none.
 func timeOf(at any) time.Time {
@@ -59,7 +57,7 @@ func clock(at any, now time.Time) string {
 	if when.IsZero() {
 		return "never"
 	}
-	local, today := when.In(eastAfrica), now.In(eastAfrica)
+	local, today := when.In(localtime.Zone), now.In(localtime.Zone)
 	layout := "15:04"
 	switch {
 	case local.Year() != today.Year():
@@ -100,25 +98,7 @@ func length(d time.Duration) string {
 }
 
 // grouped returns a whole number with commas for thousands.
-func grouped(n any) string {
-	var digits string
-	switch n := n.(type) {
-	case int:
-		digits = strconv.Itoa(n)
-	case int64:
-		digits = strconv.FormatInt(n, 10)
-	default:
-		return fmt.Sprint(n)
-	}
-	sign := ""
-	if strings.HasPrefix(digits, "-") {
-		sign, digits = "-", digits[1:]
-	}
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return sign + digits
-}
+func grouped(n any) string { return money.Grouped(fmt.Sprint(n)) }
 
 // size returns a number of bytes in the unit that suits it.
 func size(n int64) string {
@@ -201,7 +181,7 @@ func newStrip(hours []status.Hour, ok, failed string) strip {
 		drawn.Bars = append(drawn.Bars, b)
 		sum.OK, sum.Failed = sum.OK+hour.OK, sum.Failed+hour.Failed
 		if hour.OK+hour.Failed > 0 {
-			said = append(said, fmt.Sprintf("%s: %s %s, %s %s", hour.Start.In(eastAfrica).Format("15:00"),
+			said = append(said, fmt.Sprintf("%s: %s %s, %s %s", hour.Start.In(localtime.Zone).Format("15:00"),
 				grouped(hour.OK), ok, grouped(hour.Failed), failed))
 		}
 	}

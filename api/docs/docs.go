@@ -19,13 +19,13 @@ import (
 	"github.com/gorilla/mux"
 	"github.com/swaggest/swgui/v5/static"
 
-	"ushuru/api/web/asset"
+	"ushuru/api/web/frame"
 	"ushuru/pkg/message"
 )
 
 // Options are the parts and settings of Pages. Assets and Contract are required.
 type Options struct {
-	Assets   *asset.Files           // of the pages for buyers, whose style these share
+	Assets   *frame.Files           // of the pages for buyers, whose style these share
 	Contract func() ([]byte, error) // the description of the API as JSON
 	BaseURL  string                 // public address of the service; "" is that of the request
 
@@ -39,7 +39,7 @@ type Options struct {
 // Pages are the pages of one process.
 type Pages struct {
 	options     Options
-	files       *asset.Files
+	files       *frame.Files
 	quick, try  *template.Template
 	texts       map[string]string // of the programs
 	description func() (described, error)
@@ -68,11 +68,11 @@ func New(o Options) (*Pages, error) {
 	if p.texts, err = readPrograms(); err != nil {
 		return nil, err
 	}
-	own, err := asset.Read(filePath, embedded, "assets/docs.css", "assets/try.css", "assets/try.js")
+	own, err := frame.ReadFiles(filePath, embedded, "assets/docs.css", "assets/try.css", "assets/try.js")
 	if err != nil {
 		return nil, fmt.Errorf("docs: %w", err)
 	}
-	swagger, err := asset.Read(filePath, static.FS, "swagger-ui-bundle.js.gz", "swagger-ui.css.gz")
+	swagger, err := frame.ReadFiles(filePath, static.FS, "swagger-ui-bundle.js.gz", "swagger-ui.css.gz")
 	if err != nil {
 		return nil, fmt.Errorf("docs: %w", err)
 	}
@@ -97,10 +97,16 @@ func New(o Options) (*Pages, error) {
 // Register adds the addresses of the pages to a router.
 func (p *Pages) Register(router *mux.Router) {
 	methods := []string{http.MethodGet, http.MethodHead}
-	router.HandleFunc("/docs", p.quickstart).Methods(methods...)
+	around := frame.Around{
+		Policy: policy, Cache: "private, no-cache", Vary: "Accept-Encoding, Host", Listed: true,
+		Fail: func(w http.ResponseWriter, _ *http.Request, _ error) {
+			http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+		},
+	}
+	router.Handle("/docs", around.Page(p.quickstart)).Methods(methods...)
 	router.Handle("/docs/", http.RedirectHandler("/docs", http.StatusPermanentRedirect)).Methods(methods...)
 	router.Handle("/docs/api", http.RedirectHandler("/docs/api/", http.StatusPermanentRedirect)).Methods(methods...)
-	router.HandleFunc("/docs/api/", p.tryIt).Methods(methods...)
+	router.Handle("/docs/api/", around.Page(p.tryIt)).Methods(methods...)
 	router.PathPrefix(filePath).Handler(p.files).Methods(methods...)
 }
 
@@ -110,9 +116,12 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // quickstart responds with the page that begins with a first request.
-func (p *Pages) quickstart(w http.ResponseWriter, r *http.Request) {
+func (p *Pages) quickstart(w http.ResponseWriter, r *http.Request) error {
 	body, err := p.quickstartFor(p.baseURL(r))
-	p.respond(w, r, body, err)
+	if err == nil {
+		frame.Send(w, http.StatusOK, "text/html; charset=utf-8", body)
+	}
+	return err
 }
 
 // quickstartFor returns the quickstart with the address of the service in its programs.
@@ -141,26 +150,15 @@ func (p *Pages) quickstartFor(base string) ([]byte, error) {
 }
 
 // tryIt responds with the description of the API.
-func (p *Pages) tryIt(w http.ResponseWriter, r *http.Request) {
+func (p *Pages) tryIt(w http.ResponseWriter, _ *http.Request) error {
 	var body bytes.Buffer
 	err := p.try.Execute(&body, map[string]any{
 		"Simulated": p.options.Simulated, "Key": p.options.Key, "Listing": p.options.Listing, "Documented": documentedListing,
 	})
-	p.respond(w, r, body.Bytes(), err)
-}
-
-// respond responds with a page. Search engines may list it.
-func (*Pages) respond(w http.ResponseWriter, r *http.Request, body []byte, err error) {
-	if err != nil {
-		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
-		return
+	if err == nil {
+		frame.Send(w, http.StatusOK, "text/html; charset=utf-8", body.Bytes())
 	}
-	h := w.Header()
-	h.Set("Content-Security-Policy", policy)
-	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
-	h.Set("Cache-Control", "private, no-cache")
-	h.Set("Vary", "Accept-Encoding, Host")
-	asset.Send(w, r, http.StatusOK, "text/html; charset=utf-8", body, nil)
+	return err
 }
 
 // What the programs say for the service and for a page of a car, to be replaced by those

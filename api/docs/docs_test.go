@@ -21,7 +21,7 @@ import (
 	"golang.org/x/net/html"
 
 	"ushuru/api/docs"
-	"ushuru/api/web/asset"
+	"ushuru/api/web/frame"
 	"ushuru/pkg/demo"
 	"ushuru/pkg/message"
 	"ushuru/pkg/redisx/redistest"
@@ -145,7 +145,7 @@ func pages(t *testing.T, o docs.Options) http.Handler {
 	t.Helper()
 	var err error
 	if o.Assets == nil {
-		o.Assets, err = asset.Read("/static/", fstest.MapFS{"page.css": {}, "icon.svg": {}}, "page.css", "icon.svg")
+		o.Assets, err = frame.ReadFiles("/static/", fstest.MapFS{"page.css": {}, "icon.svg": {}}, "page.css", "icon.svg")
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -323,7 +323,7 @@ func TestTheTableHasEveryError(t *testing.T) {
 func TestOnlySimulatedFiguresHaveAKey(t *testing.T) {
 	t.Parallel()
 	for _, o := range []docs.Options{{Key: "ush_1"}, {Listing: "https://cars.example/1"}} {
-		o.Assets, o.Contract = &asset.Files{}, func() ([]byte, error) { return nil, nil }
+		o.Assets, o.Contract = &frame.Files{}, func() ([]byte, error) { return nil, nil }
 		if _, err := docs.New(o); err == nil {
 			t.Errorf("%+v is accepted", o)
 		}

@@ -7,10 +7,8 @@ import (
 	"time"
 
 	"ushuru/api/await"
-	"ushuru/api/described"
 	"ushuru/api/problem"
 	"ushuru/api/request"
-	"ushuru/api/respond"
 	"ushuru/api/terms"
 	"ushuru/pkg/bill"
 	"ushuru/pkg/jsonobject"
@@ -63,10 +61,10 @@ func (req *billRequest) bill(now time.Time) (lines []bill.Line, day time.Time, e
 		if line.Currency != "" && line.Currency != "TZS" && line.Currency != "USD" {
 			return nil, now, errBillInvalid.Of("lines.currency")
 		}
-		if err := described.CheckText("lines.name", line.Name); err != nil {
+		if err := terms.CheckText("lines.name", line.Name); err != nil {
 			return nil, now, err
 		}
-		if err := described.CheckText("lines.amount", amount); err != nil {
+		if err := terms.CheckText("lines.amount", amount); err != nil {
 			return nil, now, err
 		}
 		lines = append(lines, bill.Line{Name: line.Name, Amount: amount, Currency: line.Currency})
@@ -118,7 +116,7 @@ func (s *Resource) PostBill(w http.ResponseWriter, plain *http.Request) error {
 		if err != nil {
 			return fmt.Errorf("estimates: bill: %w", err)
 		}
-		respond.Bytes(w, http.StatusOK, data)
+		request.WriteBytes(w, http.StatusOK, data)
 		return nil
 	}
 	wanted.Identity = terms.Identity(r.Terms, wanted.Input, "bill", lines, body.Date)

@@ -1,5 +1,6 @@
-// Package estimates answers the requests for estimates: of a listing, and of a car that
-// the caller describes (a quote).
+// Package estimates answers the requests for estimates: of a listing, and of a car that the
+// caller describes (a quote); for what is made of them and of inspection sheets: bill checks,
+// comparisons and reports; and for the jobs that do the work of all these.
 package estimates
 
 import (
@@ -10,13 +11,12 @@ import (
 	"strings"
 
 	"ushuru/api/await"
-	"ushuru/api/described"
-	"ushuru/api/limits"
 	"ushuru/api/problem"
 	"ushuru/api/request"
-	"ushuru/api/respond"
 	"ushuru/api/terms"
 	"ushuru/pkg/cost"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/sheet/scan"
 	"ushuru/tasks"
 )
 
@@ -30,16 +30,20 @@ var (
 
 // Options are the parts and settings of a Resource.
 type Options struct {
-	Tasks  *tasks.Engine
-	Costs  *cost.Tables
-	Limits *limits.Limits
-	Work   *await.Work
-	// AllowLoopback accepts listings on this machine.
+	Tasks   *tasks.Engine
+	Jobs    *jobs.Store
+	Hub     *jobs.Hub // its Run must be running
+	Costs   *cost.Tables
+	Sheets  *scan.Hosts // that sheets are fetched from
+	Limits  *await.Limits
+	Work    *await.Work
+	Streams *await.Streams
+	// AllowLoopback accepts listings and sheets on this machine.
 	AllowLoopback bool
 	Log           *slog.Logger
 }
 
-// Resource answers the requests for estimates.
+// Resource answers the requests for estimates and jobs.
 type Resource struct{ options Options }
 
 // New returns the Resource of some parts.
@@ -101,7 +105,7 @@ func (s *Resource) PostEstimate(w http.ResponseWriter, plain *http.Request) erro
 // nameListing remembers that a key has named a listing whose estimate was cached, as its job
 // would.
 func (s *Resource) nameListing(parent context.Context, owner string, input tasks.EstimateInput, result []byte) {
-	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
 	if err := s.options.Tasks.NameCached(ctx, owner, input, result); err != nil {
 		// The estimate is right all the same; only a report will not be compared with it.
@@ -117,11 +121,11 @@ func (s *Resource) estimateInput(r *request.Request, body *estimateRequest) (inp
 	if input.Page, err = pageHash(r.Sender, body.HTML); err != nil {
 		return input, err
 	}
-	if len(body.ModelBody) > described.MaxLabel {
+	if len(body.ModelBody) > terms.MaxLabel {
 		return input, errFieldInvalid
 	}
 	input.ModelBody, input.PriceCandidates = body.ModelBody, body.PriceCandidates
-	input.Known, err = described.ParseKnown(body.Known)
+	input.Known, err = terms.ParseKnown(body.Known)
 	return input, err
 }
 

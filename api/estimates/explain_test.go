@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"testing"
 
-	"ushuru/api/described"
+	"ushuru/api/terms"
 )
 
 func TestKnownValuesAreMarkedInAnExplanation(t *testing.T) {
 	t.Parallel()
-	known, err := described.ParseKnown(json.RawMessage(`{"year":2012,"fuel":"HYBRID"}`))
+	known, err := terms.ParseKnown(json.RawMessage(`{"year":2012,"fuel":"HYBRID"}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"ushuru/api/await"
-	"ushuru/api/described"
 	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/api/terms"
@@ -17,7 +16,7 @@ import (
 // quoteRequest is the body of POST /v1/quote.
 type quoteRequest struct {
 	terms.Request
-	described.Car
+	terms.Car
 
 	FOBPriceJPY json.RawMessage `json:"fobPriceJPY"`
 	CFPriceJPY  json.RawMessage `json:"cfPriceJPY"`
@@ -27,7 +26,7 @@ type quoteRequest struct {
 // canonical returns the canonical form of the car, with its prices in dollars.
 func (req *quoteRequest) canonical() (vehicle.QuoteInput, error) {
 	car := req.Car
-	rate, err := described.ParseYenRate(req.JPYPerUSD)
+	rate, err := terms.ParseYenRate(req.JPYPerUSD)
 	if err != nil {
 		return vehicle.QuoteInput{}, err
 	}
@@ -36,9 +35,9 @@ func (req *quoteRequest) canonical() (vehicle.QuoteInput, error) {
 		yen   json.RawMessage
 		usd   *json.RawMessage
 	}{{"fobPriceJPY", req.FOBPriceJPY, &car.FOBPriceUSD}, {"cfPriceJPY", req.CFPriceJPY, &car.CFPriceUSD}} {
-		*price.usd, err = described.InUSD(*price.usd, price.yen, price.field, rate)
+		*price.usd, err = terms.InUSD(*price.usd, price.yen, price.field, rate)
 		switch {
-		case errors.Is(err, described.ErrYenRateMissing):
+		case errors.Is(err, terms.ErrYenRateMissing):
 			return vehicle.QuoteInput{}, errYenRateMissing
 		case err != nil:
 			return vehicle.QuoteInput{}, err
@@ -48,7 +47,7 @@ func (req *quoteRequest) canonical() (vehicle.QuoteInput, error) {
 }
 
 // TypeProblem says which type a field must have.
-func (*quoteRequest) TypeProblem(field string) *problem.Problem { return described.TypeProblem(field) }
+func (*quoteRequest) TypeProblem(field string) *problem.Problem { return terms.CarTypeProblem(field) }
 
 // PostQuote answers POST /v1/quote: the estimate of a car that the caller
 // describes, without a listing.

@@ -21,7 +21,7 @@ import (
 	"github.com/hibiken/asynqmon"
 
 	"ushuru/api/problem"
-	"ushuru/api/respond"
+	"ushuru/api/request"
 	"ushuru/pkg/metrics"
 )
 
@@ -66,10 +66,10 @@ func New(o Options) (*Resource, error) {
 	})
 	policy := uiPolicy(ui)
 	sameOrigin := http.NewCrossOriginProtection()
-	sameOrigin.SetDenyHandler(respond.ProblemHandler(errCrossOrigin))
+	sameOrigin.SetDenyHandler(request.ProblemHandler(errCrossOrigin))
 	guarded := sameOrigin.Handler(ui)
 	s := &Resource{options: o, ui: ui, attempts: newLogins(time.Now)}
-	s.Handler = respond.Handler(func(w http.ResponseWriter, r *http.Request) error {
+	s.Handler = request.Handler(func(w http.ResponseWriter, r *http.Request) error {
 		if err := s.checkLogin(w, r); err != nil {
 			return err
 		}
@@ -105,7 +105,7 @@ func (s *Resource) CheckPassword(r *http.Request, user, password string) error {
 	address := s.options.Address(r)
 	if wait := s.attempts.wait(address); wait > 0 {
 		s.options.Metrics.FailedLogin("refused")
-		return errLoginSlowed.After(max(respond.WholeSeconds(wait), time.Second))
+		return errLoginSlowed.After(max(request.WholeSeconds(wait), time.Second))
 	}
 	if !newLogin(s.options.User, s.options.Password).is(newLogin(user, password)) {
 		s.options.Metrics.FailedLogin("wrong")

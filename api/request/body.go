@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -83,25 +84,33 @@ func isPlainJSON(h http.Header) bool {
 	return err == nil && mediaType == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
 }
 
-// maxParts is the maximum number of parts of a form that are read.
+// maxParts is the maximum number of parts of a form.
 const maxParts = 16
 
-// EachPart calls read with the parts of a form, one after the other, and stops at its
-// first error, or behind the number of parts that are read.
-func EachPart(form *multipart.Reader, read func(*multipart.Part) error) error {
-	for range maxParts {
+// errTooManyParts means a form with more parts.
+var errTooManyParts = fmt.Errorf("request: a form with more than %d parts", maxParts)
+
+// EachPart calls read with the parts of the form in a request, one after the other, and stops
+// at its first error. A form with too many parts is one.
+func EachPart(r *http.Request, read func(*multipart.Part) error) error {
+	form, err := r.MultipartReader()
+	if err != nil {
+		return err
+	}
+	for count := 0; ; count++ {
 		part, err := form.NextPart()
-		if errors.Is(err, io.EOF) {
+		switch {
+		case errors.Is(err, io.EOF):
 			return nil
-		}
-		if err == nil {
+		case err == nil && count == maxParts:
+			return errTooManyParts
+		case err == nil:
 			err = read(part)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return nil
 }
 
 // UpTo reads up to limit bytes, and one more of what is larger, without copying

@@ -1,5 +1,6 @@
-// Package request reads the requests of callers: who sends one, how its answer is wanted,
-// and its body within bounds. It says why one cannot be read.
+// Package request has the handlers of requests: it reads who sends one, how its answer is
+// wanted, and its body within bounds; it writes the response, or the problem in its place, and
+// records it for the log.
 package request
 
 import (

@@ -13,8 +13,8 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/api/request"
-	"ushuru/pkg/duty"
 	"ushuru/pkg/jsonobject"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/money"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
@@ -177,13 +177,13 @@ func parseLanding(value json.RawMessage, now time.Time) (days *vehicle.LandingDa
 	if days.To == "" {
 		days.To = days.From
 	}
-	from, errFrom := time.ParseInLocation(time.DateOnly, days.From, duty.EAT)
-	to, errTo := time.ParseInLocation(time.DateOnly, days.To, duty.EAT)
+	from, errFrom := time.ParseInLocation(time.DateOnly, days.From, localtime.Zone)
+	to, errTo := time.ParseInLocation(time.DateOnly, days.To, localtime.Zone)
 	if errFrom != nil || errTo != nil || to.Before(from) {
 		return nil, nil, problem.Field("landing", "landing")
 	}
 	// A day more, for callers and for jobs for which it is still yesterday.
-	today := now.In(duty.EAT)
+	today := now.In(localtime.Zone)
 	first, last := today.AddDate(0, 0, -1).Format(time.DateOnly), today.AddDate(0, 0, maxLandingDays).Format(time.DateOnly)
 	if days.From < first || days.To > last {
 		return nil, nil, problem.Field("landing", "landing_days", maxLandingDays)

@@ -1,5 +1,5 @@
-// Package terms reads the terms of a request: what the caller decides about the cost.
-// They are the same in a body and in the query of a URL.
+// Package terms reads what a caller says: the terms, which decide about the cost and are the
+// same in a body and in the query of a URL; a car; and the values that are known of a listing's.
 package terms
 
 import (
@@ -11,8 +11,8 @@ import (
 
 	"ushuru/api/request"
 	"ushuru/pkg/cost"
-	"ushuru/pkg/duty"
 	"ushuru/pkg/jsonobject"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
@@ -164,5 +164,5 @@ func WithWarnings(result []byte, more []vehicle.Warning) ([]byte, error) {
 // a day. Text of a listing cannot look like it, because its quotation marks are escaped.
 func isOfDay(estimate []byte, now time.Time) bool {
 	return bytes.Contains(estimate, []byte(`"summary":{"onTheRoad"`)) &&
-		bytes.Contains(estimate, []byte(`"asOf":"`+now.In(duty.EAT).Format(time.DateOnly)+`"}`))
+		bytes.Contains(estimate, []byte(`"asOf":"`+now.In(localtime.Zone).Format(time.DateOnly)+`"}`))
 }

@@ -18,7 +18,7 @@ import (
 	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/pkg/cost"
-	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
@@ -28,7 +28,7 @@ import (
 var now = time.Date(2026, 11, 25, 21, 30, 0, 0, time.UTC)
 
 // day is a day after today in Dar es Salaam, which is 26 November 2026.
-func day(n int) string { return now.In(duty.EAT).AddDate(0, 0, n).Format(time.DateOnly) }
+func day(n int) string { return now.In(localtime.Zone).AddDate(0, 0, n).Format(time.DateOnly) }
 
 func parse(t *testing.T, body string) (vehicle.Terms, []string, error) {
 	t.Helper()
@@ -313,7 +313,7 @@ func TestAnEstimateIsPricedOnTheTermsOfTheRequest(t *testing.T) {
 // TestAnEstimateOfYesterdayIsPricedAgain, because ages and rules change with the day.
 func TestAnEstimateOfYesterdayIsPricedAgain(t *testing.T) {
 	t.Parallel()
-	today := time.Now().In(duty.EAT).Format(time.DateOnly)
+	today := time.Now().In(localtime.Zone).Format(time.DateOnly)
 	kept := strings.ReplaceAll(string(estimateOfToday(t)), `"asOf":"`+today+`"}`, `"asOf":"2026-01-01"}`)
 	data, err := Priced(cost.Embedded(), []byte(kept), vehicle.Terms{}, vehicle.FromListing, nil)
 	if err != nil || strings.Contains(string(data), "2026-01-01\"}") || !strings.Contains(string(data), `"asOf":"`+today+`"}`) {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"ushuru/api/respond"
+	"ushuru/api/request"
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/match"
@@ -16,14 +16,14 @@ import (
 // KnownCosts returns what a car costs as some entries of its make, by the entry, as far as
 // the known answers of the authority say. It never asks the authority.
 func (s *Resource) KnownCosts(parent context.Context, car vehicle.Car, labels []string) (map[string]vehicle.Summary, error) {
-	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
 	catalogue, err := s.options.Catalogue.Catalogue(ctx)
 	if errors.Is(err, tra.ErrNoCatalogue) {
 		return nil, nil //nolint:nilnil // none is known
 	}
 	if err != nil {
-		return nil, respond.ErrUnavailable.WithCause(err)
+		return nil, request.ErrUnavailable.WithCause(err)
 	}
 	costs, now := map[string]vehicle.Summary{}, time.Now()
 	for _, label := range labels {
@@ -39,7 +39,7 @@ func (s *Resource) KnownCosts(parent context.Context, car vehicle.Car, labels []
 			continue
 		}
 		if err != nil {
-			return nil, respond.ErrUnavailable.WithCause(err)
+			return nil, request.ErrUnavailable.WithCause(err)
 		}
 		priced := vehicle.Estimate{Car: car, Matched: matched, Tax: got.Tax, AsOf: localtime.Stamp(got.At)}
 		costs[label] = s.options.Costs.Calculate(priced, vehicle.Terms{}, now).Summary

@@ -11,10 +11,8 @@ import (
 	"time"
 
 	"ushuru/api/await"
-	"ushuru/api/described"
 	"ushuru/api/problem"
 	"ushuru/api/request"
-	"ushuru/api/respond"
 	"ushuru/api/terms"
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/cost"
@@ -49,12 +47,12 @@ type yearsRequest struct {
 func parseYearsRequest(r *request.Request) (yearsRequest, error) {
 	query := r.URL.Query()
 	req := yearsRequest{modelBody: strings.TrimSpace(r.Var("modelBody")), make: chassis.Normalise(query.Get("make"))}
-	if err := described.CheckLabel(req.modelBody); err != nil {
+	if err := terms.CheckLabel(req.modelBody); err != nil {
 		return req, err
 	}
 	req.car.Fuel = chassis.Normalise(query.Get("fuel"))
 	for _, field := range []struct{ name, value string }{{"make", req.make}, {"fuel", req.car.Fuel}} {
-		if err := described.CheckText(field.name, field.value); err != nil {
+		if err := terms.CheckText(field.name, field.value); err != nil {
 			return req, err
 		}
 	}
@@ -64,7 +62,7 @@ func parseYearsRequest(r *request.Request) (yearsRequest, error) {
 			req.car.EngineCC = -1 // which is refused
 		}
 	}
-	if err = described.CheckEngine(req.car.EngineCC); err != nil {
+	if err = terms.CheckEngine(req.car.EngineCC); err != nil {
 		return req, err
 	}
 	if req.cheapestFirst, err = request.Flag(query, "cheapestFirst"); err != nil {
@@ -118,14 +116,14 @@ func (s *Resource) RequestYears(w http.ResponseWriter, plain *http.Request) erro
 func (s *Resource) readYears(
 	parent context.Context, req yearsRequest,
 ) (found vehicle.ModelYears, open []vehicle.QuoteInput, err error) {
-	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
 	catalogue, err := s.options.Catalogue.Catalogue(ctx)
 	if errors.Is(err, tra.ErrNoCatalogue) {
 		return found, nil, errCatalogueMissing.WithCause(s.requestSync(ctx))
 	}
 	if err != nil {
-		return found, nil, respond.ErrUnavailable.WithCause(err)
+		return found, nil, request.ErrUnavailable.WithCause(err)
 	}
 	label, err := s.findLabel(ctx, catalogue, req)
 	if err != nil {
@@ -134,7 +132,7 @@ func (s *Resource) readYears(
 	req.car.Make, req.car.ModelBody = chassis.Normalise(label.Make.Name), label.Text
 	found, unknown, err := s.knownYears(ctx, catalogue, label, req)
 	if err != nil {
-		return found, nil, respond.ErrUnavailable.WithCause(err)
+		return found, nil, request.ErrUnavailable.WithCause(err)
 	}
 	open, err = s.notRunning(ctx, unknown, &found)
 	return found, open, err
@@ -145,7 +143,7 @@ func (s *Resource) writeYears(
 	w http.ResponseWriter, r *request.Request, status int, found vehicle.ModelYears, req yearsRequest,
 ) error {
 	if found.Pending > 0 {
-		w.Header().Set("Retry-After", respond.Seconds(respond.PollAfter))
+		w.Header().Set("Retry-After", request.Seconds(request.PollAfter))
 		if outage := s.options.Outages.Now(r.Context()); outage.Reason != "" {
 			said := outage.Notice()
 			found.WaitingFor, found.Message, found.Text = await.WaitingForAuthority, said.Message, said.Text
@@ -155,7 +153,7 @@ func (s *Resource) writeYears(
 	if req.cheapestFirst {
 		slices.SortStableFunc(found.Years, compareTaxes)
 	}
-	return respond.JSON(w, status, found)
+	return request.WriteJSON(w, status, found)
 }
 
 // findLabel returns the label of a request, of whose makes there must be one.
@@ -337,7 +335,7 @@ func (s *Resource) notRunning(
 	}
 	running, err := s.options.Jobs.AreRunning(ctx, dedupKeys)
 	if err != nil {
-		return nil, respond.ErrUnavailable.WithCause(err)
+		return nil, request.ErrUnavailable.WithCause(err)
 	}
 	for i, quote := range quotes {
 		if running[i] {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"ushuru/api/apitest"
-	"ushuru/api/respond"
+	"ushuru/api/request"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/tra"
@@ -65,7 +65,7 @@ func startYearsAuthority(t *testing.T) yearsAuthority {
 
 // yearsAPI is an API whose catalogue is that of the authority, and which knows the years
 // of VITZ, and of NOAH one that has two fuels.
-func yearsAPI(t *testing.T, limits pace.Limits) (respond.Handler, *apitest.Parts) {
+func yearsAPI(t *testing.T, limits pace.Limits) (request.Handler, *apitest.Parts) {
 	t.Helper()
 	api, p := newAPI(t, limits)
 	from := startYearsAuthority(t)

@@ -16,10 +16,9 @@ import (
 	"unicode/utf8"
 
 	"ushuru/api/await"
-	"ushuru/api/described"
-	"ushuru/api/limits"
 	"ushuru/api/problem"
-	"ushuru/api/respond"
+	"ushuru/api/request"
+	"ushuru/api/terms"
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
@@ -53,7 +52,7 @@ type Options struct {
 	Tasks     *tasks.Engine
 	Costs     *cost.Tables
 	Outages   *tra.Outages
-	Limits    *limits.Limits
+	Limits    *await.Limits
 	Work      *await.Work
 }
 
@@ -96,18 +95,18 @@ func (s *Resource) List(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	for _, name := range []string{"make", "q"} {
-		if utf8.RuneCountInString(query.Get(name)) > described.MaxText {
-			return problem.Field(name, "characters", described.MaxText)
+		if utf8.RuneCountInString(query.Get(name)) > terms.MaxText {
+			return problem.Field(name, "characters", terms.MaxText)
 		}
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	catalogue, err := s.options.Catalogue.Catalogue(ctx)
 	if errors.Is(err, tra.ErrNoCatalogue) {
 		return errCatalogueMissing.WithCause(s.requestSync(ctx))
 	}
 	if err != nil {
-		return respond.ErrUnavailable.WithCause(err)
+		return request.ErrUnavailable.WithCause(err)
 	}
 	found := makesOf(catalogue, query.Get("q"), part)
 	if name := query.Get("make"); name != "" {
@@ -122,7 +121,7 @@ func (s *Resource) List(w http.ResponseWriter, r *http.Request) error {
 	}
 	asOf, err := s.options.Catalogue.AsOf(ctx)
 	if err != nil {
-		return respond.ErrUnavailable.WithCause(err)
+		return request.ErrUnavailable.WithCause(err)
 	}
 	found.AsOf = localtime.OfPointer(asOf)
 	data, err := plainjson.Encode(found)

@@ -11,7 +11,7 @@ import (
 	"github.com/gorilla/mux"
 
 	"ushuru/api/apitest"
-	"ushuru/api/respond"
+	"ushuru/api/request"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/money"
 	"ushuru/pkg/pace"
@@ -35,15 +35,15 @@ func (twoMakes) ModelBodies(_ context.Context, makeID int) ([]string, error) {
 }
 
 // newAPI returns the endpoints of vehicles, and the parts behind them.
-func newAPI(t *testing.T, of pace.Limits) (respond.Handler, *apitest.Parts) {
+func newAPI(t *testing.T, of pace.Limits) (request.Handler, *apitest.Parts) {
 	t.Helper()
 	p := apitest.New(t, of)
 	s := New(Options{
 		Catalogue: p.Catalogue, Jobs: p.Jobs, Tasks: p.Tasks, Costs: cost.Embedded(), Outages: p.Outages, Limits: p.Limits, Work: p.Work,
 	})
 	router := mux.NewRouter().SkipClean(true)
-	router.Handle("/v1/vehicles", respond.Methods{http.MethodGet: s.List})
-	router.Handle("/v1/vehicles/{modelBody:.+}/years", respond.Methods{
+	router.Handle("/v1/vehicles", request.Methods{http.MethodGet: s.List})
+	router.Handle("/v1/vehicles/{modelBody:.+}/years", request.Methods{
 		http.MethodGet: p.Limits.RateLimited(s.Years), http.MethodPost: p.Limits.RateLimited(s.RequestYears),
 	})
 	return func(w http.ResponseWriter, r *http.Request) error { router.ServeHTTP(w, r); return nil }, p
@@ -57,7 +57,7 @@ type scenario struct {
 	want              map[string]string // headers
 }
 
-func (s scenario) run(t *testing.T, api respond.Handler) {
+func (s scenario) run(t *testing.T, api request.Handler) {
 	t.Helper()
 	got := apitest.Send(t, api, apitest.Ask{Method: s.method, URL: s.url})
 	if !got.Has(s.status, s.has...) {

@@ -14,10 +14,10 @@ import (
 	"github.com/gorilla/mux"
 
 	"ushuru/api/problem"
-	"ushuru/api/web/asset"
+	"ushuru/api/request"
 	"ushuru/api/web/frame"
 	"ushuru/pkg/condition"
-	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
@@ -43,7 +43,7 @@ func (p *Pages) answer(w http.ResponseWriter, r *http.Request) error {
 		return p.refusal(w, r, found)
 	}
 	if frame.WantsJSON(r) {
-		asset.Send(w, r, http.StatusOK, "application/json", found.Shown.Result, nil)
+		frame.Send(w, http.StatusOK, "application/json", found.Shown.Result)
 		return nil
 	}
 	switch kindOf(found.Path, found.Body) {
@@ -86,7 +86,7 @@ func (p *Pages) settle(r *http.Request, token string, found *link) (*job, error)
 		}
 	}
 	if err := p.links.show(ctx, token, found.Made, end); err != nil {
-		return nil, frame.ErrRedis(err)
+		return nil, request.ErrUnavailable.WithCause(err)
 	}
 	found.Shown = &end
 	return nil, nil //nolint:nilnil // nothing more to wait for
@@ -107,8 +107,8 @@ func (p *Pages) madeOf(r *http.Request, found *link) (m made, err error) {
 		return m, err
 	}
 	const days = time.DateOnly
-	m.URL, m.Day = p.BaseURL(r)+r.URL.Path, found.Made.In(duty.EAT).Format(days)
-	m.Old = m.Day != time.Now().In(duty.EAT).Format(days)
+	m.URL, m.Day = p.BaseURL(r)+r.URL.Path, found.Made.In(localtime.Zone).Format(days)
+	m.Old = m.Day != time.Now().In(localtime.Zone).Format(days)
 	return m, nil
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ushuru/api/problem"
-	"ushuru/api/web/call"
+	"ushuru/api/web/frame"
 	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
@@ -17,7 +17,7 @@ import (
 )
 
 // client calls the API as a visitor without a key.
-type client struct{ call.Client }
+type client struct{ frame.Client }
 
 // started is what the API answered: a result, or the job that makes it.
 type started struct {
@@ -76,7 +76,7 @@ func (c client) upload(ctx context.Context, w http.ResponseWriter, r *http.Reque
 	}
 	sent.ContentLength = r.ContentLength
 	sent.Header = http.Header{"Content-Type": {r.Header.Get("Content-Type")}, "Prefer": {"respond-async"}}
-	got, err := c.Send(sent, &call.Response{Head: http.Header{}, Control: http.NewResponseController(w)})
+	got, err := c.Send(sent, &frame.Response{Head: http.Header{}, Control: http.NewResponseController(w)})
 	if err != nil {
 		return started{}, err
 	}
@@ -84,7 +84,7 @@ func (c client) upload(ctx context.Context, w http.ResponseWriter, r *http.Reque
 }
 
 // startedBy returns the result or the job of a response.
-func startedBy(r *call.Response) started {
+func startedBy(r *frame.Response) started {
 	if r.Status == http.StatusAccepted {
 		return started{job: r.Head.Get("Location")}
 	}

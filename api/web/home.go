@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ushuru/api/problem"
+	"ushuru/api/request"
 	"ushuru/api/web/frame"
 	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
@@ -93,7 +94,7 @@ func (p *Pages) refuse(
 	why.SetHeader(w.Header())
 	if frame.WantsJSON(r) {
 		said := sentenceOf(why)
-		return frame.SendJSON(w, r, statusOf(why), vehicle.Error{Code: why.Code, Message: said.EN, Text: &said})
+		return frame.SendJSON(w, statusOf(why), vehicle.Error{Code: why.Code, Message: said.EN, Text: &said})
 	}
 	return p.Render(w, r, statusOf(why), again(sentenceOf(why), why))
 }
@@ -211,7 +212,7 @@ func (p *Pages) lead(ctx context.Context, path string, body []byte, begun starte
 	}
 	made.Body = body
 	if err := p.links.put(ctx, token, made); err != nil {
-		return "", frame.ErrRedis(err)
+		return "", request.ErrUnavailable.WithCause(err)
 	}
 	return token, nil
 }

@@ -13,8 +13,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"ushuru/api/web/frame"
-	"ushuru/pkg/duty"
+	"ushuru/api/request"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/pack"
 	"ushuru/pkg/plainjson"
 )
@@ -61,39 +61,39 @@ type links struct{ redis redis.UniversalClient }
 
 // keySame is where the token of a request is found again during a day.
 func keySame(path string, body []byte, now time.Time) string {
-	sum := sha256.Sum256([]byte(path + "\n" + now.In(duty.EAT).Format(time.DateOnly) + "\n" + string(body)))
+	sum := sha256.Sum256([]byte(path + "\n" + now.In(localtime.Zone).Format(time.DateOnly) + "\n" + string(body)))
 	return "page:same:" + hex.EncodeToString(sum[:])
 }
 
 // same returns the token of the same request earlier on this day, so that a request that
 // is sent twice takes no more room; "" when there was none.
 func (l links) same(parent context.Context, path string, body []byte) (token string, err error) {
-	ctx, cancel := context.WithTimeout(parent, frame.RedisTimeout)
+	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
 	token, err = l.redis.Get(ctx, keySame(path, body, time.Now())).Result()
 	if err != nil && !errors.Is(err, redis.Nil) {
-		return "", frame.ErrRedis(err)
+		return "", request.ErrUnavailable.WithCause(err)
 	}
 	return token, nil
 }
 
 // claim returns a new token for a request, or the one that it has today.
 func (l links) claim(parent context.Context, path string, body []byte) (token string, err error) {
-	ctx, cancel := context.WithTimeout(parent, frame.RedisTimeout)
+	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
 	key := keySame(path, body, time.Now())
 	pipe := l.redis.Pipeline()
 	pipe.SetNX(ctx, key, rand.Text(), sameTTL)
 	found := pipe.Get(ctx, key)
 	if _, err := pipe.Exec(ctx); err != nil {
-		return "", frame.ErrRedis(err)
+		return "", request.ErrUnavailable.WithCause(err)
 	}
 	return found.Val(), nil
 }
 
 // put stores a link under its token.
 func (l links) put(parent context.Context, token string, made link) error {
-	ctx, cancel := context.WithTimeout(parent, frame.RedisTimeout)
+	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
 	fields := []any{
 		"path", made.Path, "body", pack.Pack(made.Body), "job", made.Job,
@@ -138,7 +138,7 @@ func (l links) remove(ctx context.Context, tokens []string) error {
 
 // show writes how a link ended, unless that is known.
 func (l links) show(parent context.Context, token string, made time.Time, end shown) error {
-	ctx, cancel := context.WithTimeout(parent, frame.RedisTimeout)
+	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
 	data, err := plainjson.Encode(end)
 	if err != nil {
@@ -155,11 +155,11 @@ func (l links) show(parent context.Context, token string, made time.Time, end sh
 
 // find returns a link; errUnknown when the token leads nowhere.
 func (l links) find(parent context.Context, token string) (*link, error) {
-	ctx, cancel := context.WithTimeout(parent, frame.RedisTimeout)
+	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
 	fields, err := l.redis.HGetAll(ctx, keyLink(token)).Result()
 	if err != nil {
-		return nil, frame.ErrRedis(err)
+		return nil, request.ErrUnavailable.WithCause(err)
 	}
 	if fields["path"] == "" {
 		return nil, errUnknown

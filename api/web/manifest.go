@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"net/http"
 
-	"ushuru/api/web/asset"
+	"ushuru/api/web/frame"
 )
 
 // manifestOf returns what a phone needs to offer these pages where it shares links.
-func manifestOf(files *asset.Files) ([]byte, error) {
+func manifestOf(files *frame.Files) ([]byte, error) {
 	small, err := files.Address("icon192.png")
 	if err != nil {
 		return nil, err
@@ -30,5 +30,5 @@ func manifestOf(files *asset.Files) ([]byte, error) {
 // serveManifest responds with the manifest.
 func (p *Pages) serveManifest(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "public, max-age=3600")
-	asset.Send(w, r, http.StatusOK, "application/manifest+json", p.manifest, nil)
+	frame.Send(w, http.StatusOK, "application/manifest+json", p.manifest)
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/vehicle"
 )
 
@@ -44,7 +44,7 @@ func monthsOf(s *vehicle.Summary) *months {
 	}
 	view := &months{ByMonth: s.ByMonth}
 	for i, m := range s.ByMonth.Months {
-		at, err := time.ParseInLocation("2006-01", m.Month, duty.EAT)
+		at, err := time.ParseInLocation("2006-01", m.Month, localtime.Zone)
 		if err != nil || m.OnTheRoad == nil || m.OnTheRoad.TZS <= 0 {
 			return nil
 		}
@@ -86,15 +86,15 @@ func (m *months) draw(c *column) {
 // landingIn returns where the days of a landing lie among the months from the first on;
 // its width is 0 when they do not.
 func landingIn(first string, landing vehicle.Landing) segment {
-	start, err := time.ParseInLocation("2006-01", first, duty.EAT)
+	start, err := time.ParseInLocation("2006-01", first, localtime.Zone)
 	place := func(day string, add int) int64 {
-		at, dayErr := time.ParseInLocation(time.DateOnly, day, duty.EAT)
+		at, dayErr := time.ParseInLocation(time.DateOnly, day, localtime.Zone)
 		if err != nil || dayErr != nil {
 			return 0
 		}
 		at = at.AddDate(0, 0, add)
 		month := (at.Year()-start.Year())*12 + int(at.Month()-start.Month())
-		days := time.Date(at.Year(), at.Month()+1, 0, 0, 0, 0, 0, duty.EAT).Day()
+		days := time.Date(at.Year(), at.Month()+1, 0, 0, 0, 0, 0, localtime.Zone).Day()
 		x := int64(month*slot + (at.Day()-1)*slot/days)
 		return min(max(x, 0), 12*slot)
 	}

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	"ushuru/api/web/asset"
-	"ushuru/api/web/call"
 	"ushuru/api/web/frame"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
@@ -96,11 +94,11 @@ func (p *Pages) refusal(w http.ResponseWriter, r *http.Request, found *link) err
 		return err
 	}
 	if frame.WantsJSON(r) {
-		asset.Send(w, r, http.StatusOK, "application/json", found.Shown.Failed, nil)
+		frame.Send(w, http.StatusOK, "application/json", found.Shown.Failed)
 		return nil
 	}
 	view := refused{
-		state: stateOf(why.Code), Code: why.Code, Said: frame.TextOf(call.NoticeOf(why)), Link: frame.Followable(request.URL),
+		state: stateOf(why.Code), Code: why.Code, Said: frame.TextOf(frame.NoticeOf(why)), Link: frame.Followable(request.URL),
 		Request: request, Car: why.Car, Cars: why.Cars,
 	}
 	if why.Car != nil {

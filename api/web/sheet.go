@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"ushuru/api/problem"
-	"ushuru/api/web/asset"
+	"ushuru/api/request"
 	"ushuru/api/web/frame"
 	"ushuru/pkg/match/naming"
 	"ushuru/pkg/message"
@@ -120,7 +120,7 @@ func uploaded(begun started) ([]byte, error) {
 func drop(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(dropTimeout)) // a connection without deadlines needs none
-	_ = control.SetWriteDeadline(time.Now().Add(dropTimeout + frame.RedisTimeout))
+	_ = control.SetWriteDeadline(time.Now().Add(dropTimeout + request.RedisTimeout))
 	_, _ = io.CopyN(io.Discard, r.Body, maxDropped) // the answer is the same
 }
 
@@ -234,7 +234,7 @@ func sheetFacts(report *sheet.Report, lang string) (facts []string) {
 		}
 	}
 	if km := report.Mileage.ValueKM; km != nil {
-		facts = append(facts, "km "+frame.Grouped(int64(*km)))
+		facts = append(facts, "km "+frame.Whole(int64(*km)))
 	}
 	return facts
 }
@@ -251,6 +251,6 @@ func (p *Pages) damageMap(w http.ResponseWriter, r *http.Request) error {
 	}
 	// A browser that opens the drawing as a page may apply its styles, nothing else.
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'")
-	asset.Send(w, r, http.StatusOK, "image/svg+xml; charset=utf-8", render.Map(report, p.Language(w, r)), nil)
+	frame.Send(w, http.StatusOK, "image/svg+xml; charset=utf-8", render.Map(report, p.Language(w, r)))
 	return nil
 }

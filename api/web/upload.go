@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -24,8 +23,7 @@ import (
 
 // Bounds of a page that a visitor's browser sends.
 const (
-	maxPage  = 4 << 20 // bytes
-	maxParts = 16      // fields of the form
+	maxPage = 4 << 20 // bytes
 	// uploadTime is for its arrival.
 	uploadTime = 2 * time.Minute
 	// maxUploads is how many pages arrive at once. One network never has all places.
@@ -80,50 +78,27 @@ func (p *Pages) place(r *http.Request) (release func(), err error) {
 // errBusy is the response while too many visitors send pages.
 var errBusy = frame.ErrBusy(placeTime)
 
-// readUpload reads the fields, and the page.
-func readUpload(w http.ResponseWriter, r *http.Request) (*upload, error) {
-	parts, err := frame.PartsIn(w, r, uploadTime, maxPage+frame.MaxForm)
-	if err != nil {
-		return nil, errForm(err)
-	}
+// readUpload reads the fields, and the page; nil when there is none.
+func readUpload(w http.ResponseWriter, r *http.Request) (page *upload, err error) {
+	frame.Bound(w, r, uploadTime, maxPage+frame.MaxForm)
 	r.PostForm = url.Values{}
-	for range maxParts {
-		part, err := parts.NextPart()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil, nil //nolint:nilnil // a form without a page
-		case err != nil:
-			return nil, errForm(err)
-		case part.FormName() == "page":
-			return readPage(part)
+	err = request.EachPart(r, func(part *multipart.Part) error {
+		if part.FormName() != "page" {
+			value, err := io.ReadAll(io.LimitReader(part, frame.MaxForm))
+			r.PostForm.Add(part.FormName(), string(value))
+			return err
 		}
-		value, err := io.ReadAll(io.LimitReader(part, frame.MaxForm))
-		if err != nil {
-			return nil, errForm(err)
+		html, err := io.ReadAll(io.LimitReader(part, maxPage+1))
+		if err == nil && len(html) > maxPage {
+			return errPageTooLarge
 		}
-		r.PostForm.Add(part.FormName(), string(value))
+		page = &upload{html: strings.ToValidUTF8(string(html), "\uFFFD"), sender: rand.Text()}
+		return err
+	})
+	if err != nil {
+		return nil, request.BodyProblem(err, errPageTooLarge, frame.ErrForm)
 	}
-	return nil, errForm(nil)
-}
-
-// readPage reads the page.
-func readPage(part *multipart.Part) (*upload, error) {
-	html, err := io.ReadAll(io.LimitReader(part, maxPage+1))
-	switch {
-	case err != nil:
-		return nil, errForm(err)
-	case len(html) > maxPage:
-		return nil, errPageTooLarge
-	}
-	return &upload{html: strings.ToValidUTF8(string(html), "\uFFFD"), sender: rand.Text()}, nil
-}
-
-// errForm returns the response to a form that cannot be read.
-func errForm(cause error) error {
-	if _, tooLarge := errors.AsType[*http.MaxBytesError](cause); tooLarge {
-		return errPageTooLarge.WithCause(cause)
-	}
-	return frame.ErrForm(cause)
+	return page, nil
 }
 
 type uploadKey struct{}

@@ -29,8 +29,6 @@ const (
 	lookInterval = 2 * time.Second
 	// keepAlive is the interval between comments on a stream without events.
 	keepAlive = 15 * time.Second
-	// eventTimeout is how long a browser may take to read one event.
-	eventTimeout = 10 * time.Second
 )
 
 // waiting is the page of work that has not ended.
@@ -128,9 +126,7 @@ func (p *Pages) events(w http.ResponseWriter, r *http.Request) error {
 	defer context.AfterFunc(p.options.Draining, cancel)() //nolint:contextcheck // the life of the server ends the stream too
 	changed, unsubscribe := p.options.Watch(current.ID)
 	defer unsubscribe()
-	s := stream{w: w, control: http.NewResponseController(w)}
-	s.begin()
-	p.follow(ctx, &s, changed, found.Job)
+	p.follow(ctx, &stream{events: request.NewEvents(w)}, changed, found.Job)
 	return nil
 }
 
@@ -141,7 +137,7 @@ func (p *Pages) follow(ctx context.Context, s *stream, changed <-chan struct{}, 
 	for {
 		var current job
 		if err := p.api.Get(ctx, address, &current); err != nil || current.hasEnded() {
-			_ = s.send("event: end\ndata:\n\n")
+			_ = s.events.Send("event: end\ndata:\n\n")
 			return
 		}
 		data, err := plainjson.Encode(map[string]any{"steps": stepsOf(current.Progress), "why": whyOf(&current)})
@@ -150,7 +146,7 @@ func (p *Pages) follow(ctx context.Context, s *stream, changed <-chan struct{}, 
 		}
 		select {
 		case <-ctx.Done():
-			_ = s.send("event: end\ndata:\n\n")
+			_ = s.events.Send("event: end\ndata:\n\n")
 			return
 		case <-changed:
 		case <-look.C:
@@ -158,40 +154,25 @@ func (p *Pages) follow(ctx context.Context, s *stream, changed <-chan struct{}, 
 	}
 }
 
-// stream is a response of server-sent events (HTML Living Standard, section 9.2).
+// stream has the events of a page.
 type stream struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-	last    string
-	sent    time.Time
-}
-
-func (s *stream) begin() {
-	s.w.Header().Set("Content-Type", "text/event-stream")
-	s.w.Header().Set("X-Accel-Buffering", "no") // or nginx buffers events
-	_ = s.control.SetReadDeadline(time.Time{})  // the request has been read
-	s.w.WriteHeader(http.StatusOK)
+	events request.Events
+	last   string    // data that was sent
+	sent   time.Time // when something was
 }
 
 // update sends data that has changed, or a comment when nothing was sent for a while:
 // without them a proxy would close the stream.
 func (s *stream) update(data string) error {
+	piece := fmt.Sprintf("event: steps\ndata: %s\n\n", data)
 	switch {
 	case data != s.last:
 		s.last = data
-		return s.send(fmt.Sprintf("event: steps\ndata: %s\n\n", data))
 	case time.Since(s.sent) > keepAlive:
-		return s.send(": here\n\n")
+		piece = ": here\n\n"
+	default:
+		return nil
 	}
-	return nil
-}
-
-// send sends a piece at once. It fails when the browser does not read it.
-func (s *stream) send(text string) error {
 	s.sent = time.Now()
-	_ = s.control.SetWriteDeadline(time.Now().Add(eventTimeout))
-	if _, err := s.w.Write([]byte(text)); err != nil {
-		return err
-	}
-	return s.control.Flush()
+	return s.events.Send(piece)
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/api/problem"
-	"ushuru/api/web/call"
 	"ushuru/api/web/extension"
 	"ushuru/api/web/frame"
 	"ushuru/api/web/lots"
@@ -68,7 +67,7 @@ func New(o Options) (*Pages, error) {
 		o.Draining = context.Background()
 	}
 	p := &Pages{
-		options: o, api: client{call.Client{API: o.API}}, links: links{o.Redis},
+		options: o, api: client{frame.Client{API: o.API}}, links: links{o.Redis},
 		uploads: pace.NewPlaces(maxUploads),
 	}
 	var err error

@@ -14,7 +14,6 @@ import (
 	"ushuru/api/await"
 	"ushuru/api/problem"
 	"ushuru/api/request"
-	"ushuru/api/respond"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/vehicle"
@@ -94,20 +93,20 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	created, secret, err := s.options.Webhooks.Add(ctx, r.Key.ID, id, req.URL, req.Events)
 	switch {
 	case errors.Is(err, webhook.ErrTooMany):
 		return ErrTooMany
 	case err != nil:
-		return respond.ErrUnavailable.WithCause(err)
+		return request.ErrUnavailable.WithCause(err)
 	}
 	if err := s.options.Work.Confirm(r.Context()); err != nil {
 		return err
 	}
 	w.Header().Set("Location", "/v1/webhooks/"+created.ID)
-	return respond.JSON(w, http.StatusCreated, body{
+	return request.WriteJSON(w, http.StatusCreated, body{
 		Endpoint: shown(created), Secret: secret, Warnings: r.Warnings(),
 	})
 }
@@ -158,16 +157,16 @@ func isLoopback(u *url.URL) bool {
 // List answers GET /v1/webhooks.
 func (s *Resource) List(w http.ResponseWriter, plain *http.Request) error {
 	r := request.Of(plain)
-	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	all, err := s.options.Webhooks.List(ctx, r.Key.ID)
 	if err != nil {
-		return respond.ErrUnavailable.WithCause(err)
+		return request.ErrUnavailable.WithCause(err)
 	}
 	for i, e := range all {
 		all[i] = shown(e)
 	}
-	return respond.JSON(w, http.StatusOK, map[string]any{"webhooks": all})
+	return request.WriteJSON(w, http.StatusOK, map[string]any{"webhooks": all})
 }
 
 // ofOne answers a request about one webhook of the caller's key.
@@ -175,9 +174,9 @@ type ofOne func(ctx context.Context, w http.ResponseWriter, r *request.Request) 
 
 // Of is the handler of one webhook of the caller's key. A webhook of
 // another key is not found.
-func (s *Resource) Of(do ofOne) respond.Handler {
+func (s *Resource) Of(do ofOne) request.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+		ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 		defer cancel()
 		status, body, err := do(ctx, w, request.Of(r))
 		var p *problem.Problem
@@ -187,7 +186,7 @@ func (s *Resource) Of(do ofOne) respond.Handler {
 		case errors.As(err, &p):
 			return p
 		case err != nil:
-			return respond.ErrUnavailable.WithCause(err)
+			return request.ErrUnavailable.WithCause(err)
 		case status == http.StatusNoContent:
 			w.WriteHeader(status)
 			return nil
@@ -196,7 +195,7 @@ func (s *Resource) Of(do ofOne) respond.Handler {
 				return err
 			}
 		}
-		return respond.JSON(w, status, body)
+		return request.WriteJSON(w, status, body)
 	}
 }
 

@@ -11,19 +11,17 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/pace"
 )
-
-// darEsSalaam is UTC+3 all the year, without a table of zones.
-var darEsSalaam = time.FixedZone("Africa/Dar_es_Salaam", 3*60*60)
 
 const keyTokens = "ai:tokens:" // and the day: what all processes used or reserved
 
 // dayOf returns the key of a day's tokens, and when the day ends.
 func dayOf(now time.Time) (key string, resets time.Time) {
-	now = now.In(darEsSalaam)
+	now = now.In(localtime.Zone)
 	year, month, day := now.Date()
-	return keyTokens + now.Format(time.DateOnly), time.Date(year, month, day+1, 0, 0, 0, 0, darEsSalaam)
+	return keyTokens + now.Format(time.DateOnly), time.Date(year, month, day+1, 0, 0, 0, 0, localtime.Zone)
 }
 
 // keyOwner returns the key of an owner's tokens of a day, in the slot of the day's.

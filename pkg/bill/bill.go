@@ -9,7 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"ushuru/pkg/cost"
-	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/vehicle"
 )
 
@@ -143,7 +143,7 @@ func (c Check) Judge(lines []Line) (Answer, bool) {
 	if !j.rate.IsPositive() {
 		j.rate = cost.DefaultRate
 	}
-	j.answer = Answer{Lines: []Judged{}, Missing: []Owed{}, date: c.Day.In(duty.EAT).Format(time.DateOnly)}
+	j.answer = Answer{Lines: []Judged{}, Missing: []Owed{}, date: c.Day.In(localtime.Zone).Format(time.DateOnly)}
 	if c.Estimate != nil {
 		j.answer.Car = &c.Estimate.Car
 	}

@@ -10,6 +10,7 @@ import (
 
 	"ushuru/pkg/cost"
 	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
@@ -37,7 +38,7 @@ func forester(country string) *vehicle.Estimate {
 }
 
 func noon(date string) time.Time {
-	day, err := time.ParseInLocation(time.DateOnly, date, duty.EAT)
+	day, err := time.ParseInLocation(time.DateOnly, date, localtime.Zone)
 	if err != nil {
 		panic(err)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
@@ -30,7 +30,7 @@ func (c Check) ranges() map[string]owed {
 		e = *c.Estimate
 	}
 	if c.Terms.Landing == nil {
-		day := c.Day.In(duty.EAT).Format(time.DateOnly)
+		day := c.Day.In(localtime.Zone).Format(time.DateOnly)
 		c.Terms.Landing = &vehicle.LandingDays{From: day, To: day}
 	}
 	on := true

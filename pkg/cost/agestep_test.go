@@ -7,6 +7,7 @@ import (
 
 	"ushuru/pkg/cost"
 	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
@@ -113,7 +114,7 @@ func TestTheYearEndsInDarEsSalaam(t *testing.T) {
 	} {
 		aged := tax
 		if want == "" {
-			aged = answer(time.Date(2027, 1, 1, 9, 0, 0, 0, duty.EAT), 2016, 1320, "PETROL", "4000")
+			aged = answer(time.Date(2027, 1, 1, 9, 0, 0, 0, localtime.Zone), 2016, 1320, "PETROL", "4000")
 		}
 		drive, _ := landedByNewYear(vehicle.Estimate{Tax: aged}, asked)
 		got := ""

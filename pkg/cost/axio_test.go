@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"ushuru/pkg/cost"
-	"ushuru/pkg/duty"
 	"ushuru/pkg/golden"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/vehicle"
 )
 
@@ -29,7 +29,7 @@ func axio(t *testing.T) (e vehicle.Estimate) {
 // Bought on 22 November the Axio lands in January, when it is eight years old: the
 // headline is the cost after the step, not that of a car that lands today.
 func TestTheAxioOfTheDemoLandsAfterTheStep(t *testing.T) {
-	now := time.Date(2026, 11, 22, 9, 0, 0, 0, duty.EAT)
+	now := time.Date(2026, 11, 22, 9, 0, 0, 0, localtime.Zone)
 	summaryFor := func(days *vehicle.LandingDays) vehicle.Summary {
 		return cost.Embedded().Calculate(axio(t), vehicle.Terms{Landing: days}, now).Summary
 	}

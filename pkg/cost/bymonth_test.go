@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ushuru/pkg/cost"
-	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/vehicle"
 )
 
@@ -18,7 +18,7 @@ func byMonth(e vehicle.Estimate, now time.Time) vehicle.ByMonth {
 
 func TestTheAxioCostsMoreFromJanuaryOn(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, 11, 22, 12, 0, 0, 0, duty.EAT)
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, localtime.Zone)
 	got := byMonth(axio(t), now)
 	if len(got.Months) != 12 || got.Months[0].Month != "2026-11" || got.Months[11].Month != "2027-10" {
 		t.Fatalf("%+v", got.Months)
@@ -41,7 +41,7 @@ func TestTheAxioCostsMoreFromJanuaryOn(t *testing.T) {
 
 func TestMonthsThatCannotBeKnownAreMarked(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, 11, 22, 12, 0, 0, 0, duty.EAT)
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, localtime.Zone)
 	for name, change := range map[string]func(*vehicle.Estimate){
 		"a bus":         func(e *vehicle.Estimate) { e.Tax.BodyType = "BUS" },
 		"unknown rules": func(e *vehicle.Estimate) { e.Tax.ExiseDutyDueToAgeInUSD = e.Tax.ImportDutyInUSD },
@@ -75,16 +75,16 @@ func TestAMonthIsTheCostOfItsLanding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
 		got := byMonth(d.estimate, d.now)
-		today := d.now.In(duty.EAT)
+		today := d.now.In(localtime.Zone)
 		for i, m := range got.Months {
-			first := time.Date(today.Year(), today.Month()+time.Month(i), 1, 0, 0, 0, 0, duty.EAT)
+			first := time.Date(today.Year(), today.Month()+time.Month(i), 1, 0, 0, 0, 0, localtime.Zone)
 			if m.Month != first.Format("2006-01") {
 				t.Fatalf("month %d is %s", i, m.Month)
 			}
 			if i == 0 {
 				first = today
 			}
-			last := time.Date(today.Year(), today.Month()+time.Month(i)+1, 0, 0, 0, 0, 0, duty.EAT)
+			last := time.Date(today.Year(), today.Month()+time.Month(i)+1, 0, 0, 0, 0, 0, localtime.Zone)
 			terms := onDays(cost.DefaultRate, first, last)
 			want := cost.Embedded().Calculate(d.estimate, terms, d.now).Summary.OnTheRoad
 			if (m.OnTheRoad == nil) != (want == nil) || want != nil && *m.OnTheRoad != *want {

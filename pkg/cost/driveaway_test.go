@@ -10,6 +10,7 @@ import (
 
 	"ushuru/pkg/cost"
 	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 
@@ -33,8 +34,8 @@ func amount(text string) money.Amount {
 
 // november is a day after July 2026, and summer one before.
 var (
-	november = time.Date(2026, 11, 21, 9, 0, 0, 0, duty.EAT)
-	autumn   = time.Date(2025, 11, 15, 9, 0, 0, 0, duty.EAT)
+	november = time.Date(2026, 11, 21, 9, 0, 0, 0, localtime.Zone)
+	autumn   = time.Date(2025, 11, 15, 9, 0, 0, 0, localtime.Zone)
 )
 
 // forester is the authority's only complete modern output (2025 Q4). Its year

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"ushuru/pkg/cost"
-	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
@@ -35,7 +35,7 @@ func ExampleTables_Calculate() {
 			VehicleRegistrationFeeInTZS: amount("500,000.00"), TotalTaxesInTZS: amount("7,162,672.49"),
 		},
 	}
-	now := time.Date(2025, time.November, 21, 12, 0, 0, 0, duty.EAT)
+	now := time.Date(2025, time.November, 21, 12, 0, 0, 0, localtime.Zone)
 	answer := cost.Embedded().Calculate(estimate, vehicle.Terms{}, now)
 	fmt.Println(answer.DriveAway.TaxBase.Basis, answer.DriveAway.TaxBase.CIFInUSD)
 	fmt.Println(answer.Warnings[0].Code)

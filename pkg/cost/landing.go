@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
@@ -34,8 +35,8 @@ func (t *Tables) windowOf(days *vehicle.LandingDays, country string, now time.Ti
 	usual := t.landingTime(country)
 	w := window{from: today.AddDate(0, 0, usual.FromDays), to: today.AddDate(0, 0, usual.ToDays), usual: usual}
 	if days != nil {
-		from, err := time.ParseInLocation(time.DateOnly, days.From, duty.EAT)
-		to, errTo := time.ParseInLocation(time.DateOnly, days.To, duty.EAT)
+		from, err := time.ParseInLocation(time.DateOnly, days.From, localtime.Zone)
+		to, errTo := time.ParseInLocation(time.DateOnly, days.To, localtime.Zone)
 		if err == nil && errTo == nil && !to.Before(from) { // the API has checked them
 			w = window{from: from, to: to, typed: true}
 		}
@@ -62,11 +63,11 @@ const anyCountry = "*"
 
 // midnight returns the beginning of a day in Dar es Salaam.
 func midnight(at time.Time) time.Time {
-	at = at.In(duty.EAT)
-	return time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, duty.EAT)
+	at = at.In(localtime.Zone)
+	return time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, localtime.Zone)
 }
 
-func dateOf(day time.Time) string { return day.In(duty.EAT).Format(time.DateOnly) }
+func dateOf(day time.Time) string { return day.In(localtime.Zone).Format(time.DateOnly) }
 
 // taxDays returns the first, the likely and the last landing day, and those days between
 // the first and the last on which a tax may change: a new year, and new rules.
@@ -81,9 +82,9 @@ func (b *calculation) taxDays() []time.Time {
 // of the same year and rules.
 func (b *calculation) compact(days []time.Time) (once []time.Time) {
 	for _, day := range days {
-		year, rules, known := day.In(duty.EAT).Year(), duty.On(day).From, b.knowsRules(day)
+		year, rules, known := day.In(localtime.Zone).Year(), duty.On(day).From, b.knowsRules(day)
 		taxedAlike := func(earlier time.Time) bool {
-			return earlier.In(duty.EAT).Year() == year && duty.On(earlier).From == rules && b.knowsRules(earlier) == known
+			return earlier.In(localtime.Zone).Year() == year && duty.On(earlier).From == rules && b.knowsRules(earlier) == known
 		}
 		if !slices.ContainsFunc(once, taxedAlike) {
 			once = append(once, day)
@@ -94,8 +95,8 @@ func (b *calculation) compact(days []time.Time) (once []time.Time) {
 
 // newYears returns the first days of a year after a day, up to another.
 func newYears(after, until time.Time) (days []time.Time) {
-	for year := after.In(duty.EAT).Year() + 1; year <= until.In(duty.EAT).Year(); year++ {
-		days = append(days, time.Date(year, time.January, 1, 0, 0, 0, 0, duty.EAT))
+	for year := after.In(localtime.Zone).Year() + 1; year <= until.In(localtime.Zone).Year(); year++ {
+		days = append(days, time.Date(year, time.January, 1, 0, 0, 0, 0, localtime.Zone))
 	}
 	return days
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/shopspring/decimal"
 
 	"ushuru/pkg/cost"
-	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/vehicle"
 )
 
 // The taxes of a year on landing are those of a car with a low price that lands then.
 func TestTaxesOnLandingAreThoseOfTheEstimate(t *testing.T) {
-	now := time.Date(2026, 11, 22, 9, 0, 0, 0, duty.EAT)
+	now := time.Date(2026, 11, 22, 9, 0, 0, 0, localtime.Zone)
 	e := vehicle.Estimate{Tax: answer(now, 2019, 1500, "PETROL", "4000"), AsOf: now.Format(time.RFC3339)}
 	rates := map[string]bool{}
 	for _, day := range []string{"2026-12-31", "2027-01-01", "2028-01-01"} {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ushuru/pkg/cost"
-	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/testenv"
 	"ushuru/pkg/vehicle"
 )
@@ -224,7 +224,7 @@ func (o oracle) compare(t *testing.T, car vehicle.Tax, own *big.Rat, landing, sh
 			taxed = cif
 		}
 	}
-	now, err := time.ParseInLocation(time.DateOnly, o.asked, duty.EAT)
+	now, err := time.ParseInLocation(time.DateOnly, o.asked, localtime.Zone)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"ushuru/pkg/cost"
 	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/vehicle"
 )
 
@@ -44,7 +45,7 @@ func TestTheRangeHoldsTheOwnYear(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
-		d.now = d.now.In(duty.EAT)
+		d.now = d.now.In(localtime.Zone)
 		d.estimate.Car.Year = d.estimate.Tax.YOM + rapid.IntRange(-3, 3).Draw(t, "apart")
 		d.estimate.Car.YearBasis = rapid.SampledFrom([]string{"manufacture", "registration", "model"}).Draw(t, "basis")
 		got := d.calculate()

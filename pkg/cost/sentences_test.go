@@ -11,6 +11,7 @@ import (
 
 	"ushuru/pkg/cost"
 	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/money"
 	"ushuru/pkg/testenv"
 	"ushuru/pkg/vehicle"
@@ -27,7 +28,7 @@ func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
 
 // randomQuote draws a car of any country, basis, fuel, age and landing.
 func randomQuote(r *rand.Rand) quote {
-	now := time.Date(2025+r.IntN(3), time.Month(1+r.IntN(12)), 1+r.IntN(28), 9, 0, 0, 0, duty.EAT)
+	now := time.Date(2025+r.IntN(3), time.Month(1+r.IntN(12)), 1+r.IntN(28), 9, 0, 0, 0, localtime.Zone)
 	own := now.Year() - r.IntN(30)
 	cif := decimal.NewFromInt(int64(800 + r.IntN(20_000)))
 	tax := answer(now, own+pick(r, 0, 0, 0, -3, -1, 2), pick(r, 660, 998, 1496, 1998, 3500), pick(r, "PETROL", "DIESEL", "PETROL & ELECTRIC", "ELECTRIC"), cif.String())
@@ -92,7 +93,7 @@ func TestNoSentenceIsFalse(t *testing.T) {
 func claims(q quote, got cost.Answer) map[string]bool {
 	all, base := map[string]bool{}, got.DriveAway.TaxBase
 	own, car := q.estimate.Tax.CIFInUSD.Decimal(), q.estimate.Car
-	likely, _ := time.ParseInLocation(time.DateOnly, got.Summary.Landing.Likely, duty.EAT)
+	likely, _ := time.ParseInLocation(time.DateOnly, got.Summary.Landing.Likely, localtime.Zone)
 	priced := car.FOBPriceUSD != nil || car.CFPriceUSD != nil
 	gap := func(code string) bool {
 		for _, m := range got.DriveAway.Missing {
@@ -154,7 +155,7 @@ func claims(q quote, got cost.Answer) map[string]bool {
 
 // quarterAfter returns the first day of the next quarter.
 func quarterAfter(day time.Time) string {
-	return time.Date(day.Year(), (day.Month()-1)/3*3+4, 1, 0, 0, 0, 0, duty.EAT).Format(time.DateOnly)
+	return time.Date(day.Year(), (day.Month()-1)/3*3+4, 1, 0, 0, 0, 0, localtime.Zone).Format(time.DateOnly)
 }
 
 // Lines that are paid inside Tanzania say so.

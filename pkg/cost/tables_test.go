@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ushuru/pkg/cost"
-	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/vehicle"
 )
 
@@ -64,7 +64,7 @@ func TestTheOperatorsFileStandsOverTheTables(t *testing.T) {
 	if got := december.Lines[1]; got.Code != "freight" || got.AmountUSD.String() != "950.00" || got.Standing != vehicle.Quoted {
 		t.Errorf("in December: %+v", got)
 	}
-	later, _ := landed(tables, estimate, dec("2650"), time.Date(2027, 2, 1, 9, 0, 0, 0, duty.EAT))
+	later, _ := landed(tables, estimate, dec("2650"), time.Date(2027, 2, 1, 9, 0, 0, 0, localtime.Zone))
 	if last := later.Lines[len(later.Lines)-1]; last.Code != "storage" || last.Name.SW != "Hifadhi" || !later.Complete {
 		t.Errorf("in 2027: %+v, missing %+v", last, later.Missing)
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"ushuru/pkg/cost"
-	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/vehicle"
 )
 
@@ -21,7 +21,7 @@ func landed(
 // landedByNewYear returns the cost of a car that lands from today to the next 1
 // January, so that the step of its age counts.
 func landedByNewYear(e vehicle.Estimate, now time.Time) (vehicle.DriveAway, []vehicle.Warning) {
-	newYear := time.Date(now.In(duty.EAT).Year()+1, time.January, 1, 0, 0, 0, 0, duty.EAT)
+	newYear := time.Date(now.In(localtime.Zone).Year()+1, time.January, 1, 0, 0, 0, 0, localtime.Zone)
 	answer := cost.Embedded().Calculate(e, onDays(cost.DefaultRate, now, newYear), now)
 	return answer.DriveAway, answer.Warnings
 }
@@ -31,4 +31,4 @@ func onDays(rate decimal.Decimal, from, to time.Time) vehicle.Terms {
 	return vehicle.Terms{Rate: rate, Landing: &vehicle.LandingDays{From: dayOf(from), To: dayOf(to)}}
 }
 
-func dayOf(t time.Time) string { return t.In(duty.EAT).Format(time.DateOnly) }
+func dayOf(t time.Time) string { return t.In(localtime.Zone).Format(time.DateOnly) }

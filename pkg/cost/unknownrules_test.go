@@ -8,13 +8,14 @@ import (
 
 	"ushuru/pkg/cost"
 	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/vehicle"
 )
 
 // noon returns the middle of a day in Dar es Salaam.
 func noon(t *testing.T, date string) time.Time {
 	t.Helper()
-	at, err := time.ParseInLocation(time.DateOnly, date, duty.EAT)
+	at, err := time.ParseInLocation(time.DateOnly, date, localtime.Zone)
 	if err != nil {
 		t.Fatal(err)
 	}

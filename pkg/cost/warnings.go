@@ -7,6 +7,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
@@ -165,9 +166,9 @@ func (b *calculation) valueMayChange() *vehicle.Warning {
 
 // quarterOf returns the first day of the quarter of a day.
 func quarterOf(day time.Time) time.Time {
-	day = day.In(duty.EAT)
+	day = day.In(localtime.Zone)
 	first := (day.Month()-1)/3*3 + 1
-	return time.Date(day.Year(), first, 1, 0, 0, 0, 0, duty.EAT)
+	return time.Date(day.Year(), first, 1, 0, 0, 0, 0, localtime.Zone)
 }
 
 // ratesApart warns of two exchange rates that differ by more than a tenth.
@@ -201,7 +202,7 @@ func (b *calculation) rulesUnknown() *vehicle.Warning {
 // tablesOld warns of tables of costs or taxes that nobody has checked for twelve months.
 func (b *calculation) tablesOld() *vehicle.Warning {
 	checked := min(b.tables.checked, duty.Checked())
-	day, err := time.ParseInLocation(time.DateOnly, checked, duty.EAT)
+	day, err := time.ParseInLocation(time.DateOnly, checked, localtime.Zone)
 	if err != nil || !midnight(b.now).After(day.AddDate(1, 0, 0)) {
 		return nil // our own date, and check has seen that of an operator's file
 	}

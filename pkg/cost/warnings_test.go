@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ushuru/pkg/cost"
-	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
@@ -18,7 +18,7 @@ import (
 func TestWarningsAboutTheLaterValueAndThePort(t *testing.T) {
 	t.Parallel()
 	day := func(date string) time.Time {
-		at, err := time.ParseInLocation(time.DateOnly, date, duty.EAT)
+		at, err := time.ParseInLocation(time.DateOnly, date, localtime.Zone)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/money"
 	"ushuru/pkg/testenv"
 	"ushuru/pkg/vehicle"
@@ -146,7 +146,7 @@ func TestPortChargesOfOutput6(t *testing.T) {
 	m3 := money.NewNumber(decimal.RequireFromString("15.066"))
 	drive := Embedded().Calculate(vehicle.Estimate{
 		Car: vehicle.Car{M3: &m3}, Tax: printed(map[string]string{"cif_usd": "3470"}),
-	}, vehicle.Terms{}, time.Date(2026, 11, 21, 12, 0, 0, 0, duty.EAT)).DriveAway
+	}, vehicle.Terms{}, time.Date(2026, 11, 21, 12, 0, 0, 0, localtime.Zone)).DriveAway
 	want := map[string]string{"handling": "124.45", "corridor_levy": "5.33", "wharfage": "55.52"}
 	for _, l := range drive.Lines {
 		if amount, ok := want[l.Code]; ok && l.AmountUSD.String() != amount {
@@ -163,7 +163,7 @@ func TestPortChargesOfOutput6(t *testing.T) {
 // invoice: 7,300 was taxed.
 func TestTheHigherValueIsTaxed(t *testing.T) {
 	b := &calculation{implied: impliedRatesOf(printed(outputs[4]), DefaultRate), tables: Embedded(), rate: DefaultRate}
-	b.window = b.tables.windowOf(nil, "", time.Date(2026, 11, 21, 12, 0, 0, 0, duty.EAT))
+	b.window = b.tables.windowOf(nil, "", time.Date(2026, 11, 21, 12, 0, 0, 0, localtime.Zone))
 	b.implied.tax.CIFInUSD = money.New(decimal.NewFromInt(4819))
 	for price, want := range map[int64]string{7300: "7409.5", 4000: "4819"} { // with 1.5 % insurance
 		cf := money.NewNumber(decimal.NewFromInt(price))

@@ -17,6 +17,7 @@ import (
 
 	"ushuru/pkg/drift"
 	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/money"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
@@ -26,7 +27,7 @@ import (
 func dec(text string) decimal.Decimal { return decimal.RequireFromString(text) }
 
 func day(text string) time.Time {
-	date, err := time.ParseInLocation(time.DateOnly, text, duty.EAT)
+	date, err := time.ParseInLocation(time.DateOnly, text, localtime.Zone)
 	if err != nil {
 		panic(err)
 	}
@@ -190,7 +191,7 @@ func TestTheStateOfTheRules(t *testing.T) {
 				agree = strconv.FormatBool(*s.RulesAgree)
 			}
 			if s.Since != nil {
-				since = s.Since.In(duty.EAT).Format(time.DateOnly)
+				since = s.Since.In(localtime.Zone).Format(time.DateOnly)
 			}
 			return fmt.Sprintf("%s %s %v %d/%d", agree, since, s.AgreesWith, s.Differed, s.Checked)
 		}

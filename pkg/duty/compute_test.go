@@ -9,12 +9,13 @@ import (
 	"github.com/shopspring/decimal"
 
 	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/money"
 	"ushuru/pkg/testenv"
 )
 
 func day(text string) time.Time {
-	date, err := time.ParseInLocation(time.DateOnly, text, duty.EAT)
+	date, err := time.ParseInLocation(time.DateOnly, text, localtime.Zone)
 	if err != nil {
 		panic(err)
 	}

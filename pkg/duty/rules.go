@@ -17,9 +17,6 @@ import (
 	"ushuru/pkg/localtime"
 )
 
-// EAT is the time zone of Dar es Salaam, UTC+3 without daylight saving.
-var EAT = localtime.Zone
-
 // Rules are the rates in force from a day on. Rates are fractions: 0.25 is 25 %.
 type Rules struct {
 	From             string              `json:"from"` // first day in force, 2006-01-02
@@ -88,7 +85,7 @@ func Checked() string { return checked }
 // before the first set (1 January 2011) get the first set. The lists of the
 // result are shared and must not be changed.
 func On(date time.Time) Rules {
-	day := date.In(EAT).Format(time.DateOnly)
+	day := date.In(localtime.Zone).Format(time.DateOnly)
 	rules := sets[0]
 	for _, set := range sets[1:] {
 		if set.From <= day {
@@ -101,12 +98,12 @@ func On(date time.Time) Rules {
 // Changes returns the days after one day, up to another, on which rules come into
 // force.
 func Changes(after, until time.Time) (days []time.Time) {
-	first, last := after.In(EAT).Format(time.DateOnly), until.In(EAT).Format(time.DateOnly)
+	first, last := after.In(localtime.Zone).Format(time.DateOnly), until.In(localtime.Zone).Format(time.DateOnly)
 	for _, set := range sets[1:] {
 		if set.From <= first || set.From > last {
 			continue
 		}
-		if day, err := time.ParseInLocation(time.DateOnly, set.From, EAT); err == nil {
+		if day, err := time.ParseInLocation(time.DateOnly, set.From, localtime.Zone); err == nil {
 			days = append(days, day)
 		}
 	}
@@ -117,16 +114,16 @@ func Changes(after, until time.Time) (days []time.Time) {
 // rules are known on a day: the year of that day, or that of the newest rules. Each
 // Finance Act holds from a 1 July on.
 func SettledUntil(on time.Time) time.Time {
-	newest := max(on.In(EAT).Format(time.DateOnly), sets[len(sets)-1].From)
-	day, err := time.ParseInLocation(time.DateOnly, newest, EAT)
+	newest := max(on.In(localtime.Zone).Format(time.DateOnly), sets[len(sets)-1].From)
+	day, err := time.ParseInLocation(time.DateOnly, newest, localtime.Zone)
 	if err != nil {
-		day = on.In(EAT) // the days of the rules are tested
+		day = on.In(localtime.Zone) // the days of the rules are tested
 	}
 	year := day.Year()
 	if day.Month() >= time.July {
 		year++
 	}
-	return time.Date(year, time.June, 30, 0, 0, 0, 0, EAT)
+	return time.Date(year, time.June, 30, 0, 0, 0, 0, localtime.Zone)
 }
 
 // Before returns the rules that these replaced; false for the first set.
@@ -142,7 +139,7 @@ func (r Rules) Before() (Rules, bool) {
 // Age returns the age of a car in the sense of the rules: the calendar year in
 // Dar es Salaam minus the year of manufacture, at least zero. Months do not count;
 // it changes on 1 January.
-func Age(on time.Time, yom int) int { return max(0, on.In(EAT).Year()-yom) }
+func Age(on time.Time, yom int) int { return max(0, on.In(localtime.Zone).Year()-yom) }
 
 // load reads dated changes into full sets. They are merged as JSON objects,
 // so that no set shares memory with another while it is decoded.

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ushuru/pkg/localtime"
 )
 
 func TestEveryRuleOfEverySetHasEvidence(t *testing.T) {
@@ -22,7 +24,7 @@ func TestEveryRuleOfEverySetHasEvidence(t *testing.T) {
 }
 
 func TestTheSetOf2026SaysWhatItCarriesOn(t *testing.T) {
-	before, after := On(time.Date(2026, 6, 30, 12, 0, 0, 0, EAT)), On(time.Date(2026, 7, 1, 12, 0, 0, 0, EAT))
+	before, after := On(time.Date(2026, 6, 30, 12, 0, 0, 0, localtime.Zone)), On(time.Date(2026, 7, 1, 12, 0, 0, 0, localtime.Zone))
 	if before.From != "2025-07-01" || after.From != "2026-07-01" {
 		t.Fatalf("sets %s and %s", before.From, after.From)
 	}

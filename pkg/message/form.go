@@ -54,9 +54,9 @@ func shillings(value, lang string) string {
 	case err != nil:
 		return "TSh " + value
 	case amount.LessThan(tenth):
-		return "TSh " + grouped(amount)
+		return "TSh " + money.Grouped(amount.StringFixed(0))
 	case amount.LessThan(almost):
-		return "TSh " + grouped(roundTo(amount, tenThousand))
+		return "TSh " + money.Grouped(roundTo(amount, tenThousand).StringFixed(0))
 	case lang == Swahili:
 		return "TSh milioni " + threeDigits(amount.Div(million))
 	}
@@ -70,9 +70,9 @@ func dollars(value string) string {
 	case err != nil:
 		return "USD " + value
 	case amount.LessThan(thousand):
-		return "USD " + grouped(amount)
+		return "USD " + money.Grouped(amount.StringFixed(0))
 	}
-	return "USD " + grouped(roundTo(amount, ten))
+	return "USD " + money.Grouped(roundTo(amount, ten).StringFixed(0))
 }
 
 // parseNumber parses an amount with or without commas. An exponent is no amount: its
@@ -97,16 +97,7 @@ func threeDigits(n decimal.Decimal) string {
 	case n.LessThan(one):
 		return n.Round(1).String()
 	}
-	return grouped(n)
-}
-
-// grouped returns an amount, rounded to a whole number, with commas for thousands.
-func grouped(n decimal.Decimal) string {
-	digits := n.StringFixed(0)
-	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
+	return money.Grouped(n.StringFixed(0))
 }
 
 var months = [...]string{

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/localtime"
 )
 
 // What is what a number of Counts counts.
@@ -249,11 +251,8 @@ func keyFailed(step, code string) string { return "stat:failed:" + ExampleName(s
 // keyHour is the hash of the counts of an hour: site/step/code.
 func keyHour(at time.Time) string { return "stat:" + at.UTC().Format("2006010215") }
 
-// darEsSalaam is UTC+3 all the year, without a table of zones.
-var darEsSalaam = time.FixedZone("Africa/Dar_es_Salaam", 3*60*60)
-
 // keyDay is the hash of the requests of a day, by API key.
-func keyDay(at time.Time) string { return "keys:day:" + at.In(darEsSalaam).Format("20060102") }
+func keyDay(at time.Time) string { return "keys:day:" + at.In(localtime.Zone).Format("20060102") }
 
 // What a code begins with that is not the end of a step.
 const (

@@ -81,23 +81,16 @@ func (a Amount) Decimal() decimal.Decimal { return a.value }
 
 // String returns the amount as "1,234.56".
 func (a Amount) String() string {
-	text := a.value.StringFixed(2)
-	sign := ""
-	if strings.HasPrefix(text, "-") {
-		sign, text = "-", text[1:]
+	whole, cents, _ := strings.Cut(a.value.StringFixed(2), ".")
+	return Grouped(whole) + "." + cents
+}
+
+// Grouped returns the digits of a whole number with commas for thousands: "-1,234".
+func Grouped(digits string) string {
+	for at := len(digits) - 3; at > 0 && digits[at-1] != '-'; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
 	}
-	whole, cents, _ := strings.Cut(text, ".")
-	var b strings.Builder
-	b.WriteString(sign)
-	for i, digit := range whole {
-		if i > 0 && (len(whole)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(digit)
-	}
-	b.WriteByte('.')
-	b.WriteString(cents)
-	return b.String()
+	return digits
 }
 
 // MarshalJSON writes the string form, "1,234.56".

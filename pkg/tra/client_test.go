@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/testenv"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/tra/tratest"
@@ -52,7 +52,7 @@ func fielderOf(id int) tra.Vehicle {
 func TestTheChainOfSevenCalls(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	_, client := simulated(t, tratest.Options{Date: time.Date(2025, 11, 15, 12, 0, 0, 0, duty.EAT)})
+	_, client := simulated(t, tratest.Options{Date: time.Date(2025, 11, 15, 12, 0, 0, 0, localtime.Zone)})
 	makes, err := client.Makes(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -338,7 +338,7 @@ func TestDetailsInEveryForm(t *testing.T) {
 		"list of numbers": {NumbersAsNumbers: true, ObjectInList: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server, client := simulated(t, tratest.Options{Date: time.Date(2025, 11, 15, 0, 0, 0, 0, duty.EAT), Faults: faults})
+			server, client := simulated(t, tratest.Options{Date: time.Date(2025, 11, 15, 0, 0, 0, 0, localtime.Zone), Faults: faults})
 			tax, warnings, err := client.Details(t.Context(), fielderOf(server.MakeID("TOYOTA")))
 			if err != nil || len(warnings) > 0 {
 				t.Fatal(err, warnings)

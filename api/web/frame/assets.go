@@ -3,15 +3,13 @@ package frame
 import (
 	"embed"
 	"fmt"
-
-	"ushuru/api/web/asset"
 )
 
 //go:embed assets
 var assetFiles embed.FS
 
 // readAssets reads the embedded files.
-func readAssets() (*asset.Files, error) {
+func readAssets() (*Files, error) {
 	entries, err := assetFiles.ReadDir("assets")
 	if err != nil {
 		return nil, fmt.Errorf("frame: assets: %w", err)
@@ -20,5 +18,5 @@ func readAssets() (*asset.Files, error) {
 	for i, entry := range entries {
 		names[i] = "assets/" + entry.Name()
 	}
-	return asset.Read("/static/", assetFiles, names...)
+	return ReadFiles("/static/", assetFiles, names...)
 }

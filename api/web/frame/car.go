@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ushuru/pkg/message"
+	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
 
@@ -38,19 +39,13 @@ func FactsOf(car vehicle.Car, lang string) string {
 		facts = append(facts, message.Word(car.Fuel).In(lang))
 	}
 	if car.MileageKM != nil {
-		facts = append(facts, "km "+Grouped(int64(*car.MileageKM)))
+		facts = append(facts, "km "+money.Grouped(strconv.Itoa(*car.MileageKM)))
 	}
 	return strings.Join(slices.DeleteFunc(facts, func(fact string) bool { return fact == "" }), " · ")
 }
 
-// Grouped returns a number with commas for thousands.
-func Grouped(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
+// Whole returns a whole number with commas for thousands.
+func Whole(n int64) string { return money.Grouped(strconv.FormatInt(n, 10)) }
 
 // InDollars returns a price in whole dollars: it is not rounded, because it is a limit.
-func InDollars(price int64) string { return "USD " + Grouped(price) }
+func InDollars(price int64) string { return "USD " + Whole(price) }

@@ -1,13 +1,11 @@
 package frame
 
 import (
-	"mime/multipart"
 	"net/http"
 	"strings"
 	"time"
 
 	"ushuru/api/problem"
-	"ushuru/api/web/asset"
 	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
 )
@@ -20,9 +18,7 @@ const (
 )
 
 // ErrForm is the response to a form that cannot be read.
-func ErrForm(cause error) error {
-	return problem.Because(http.StatusBadRequest, message.New("page/home.bad_value", nil), cause)
-}
+var ErrForm = problem.Because(http.StatusBadRequest, message.New("page/home.bad_value", nil), nil)
 
 // ErrBusy is the response while too many visitors send something, until it is worth
 // another try.
@@ -34,19 +30,18 @@ func ErrBusy(after time.Duration) *problem.Problem {
 func ParseForm(w http.ResponseWriter, r *http.Request) error {
 	r.Body = http.MaxBytesReader(w, r.Body, MaxForm)
 	if err := r.ParseForm(); err != nil {
-		return ErrForm(err)
+		return ErrForm.WithCause(err)
 	}
 	return nil
 }
 
-// PartsIn returns the fields of a form with a file, which arrives within a time and a
-// number of bytes. The server's own bounds are for small requests.
-func PartsIn(w http.ResponseWriter, r *http.Request, within time.Duration, most int64) (*multipart.Reader, error) {
+// Bound bounds a form with a file: it must arrive within a time and a number of bytes. The
+// server's own bounds are for small requests.
+func Bound(w http.ResponseWriter, r *http.Request, within time.Duration, most int64) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(within)) // a connection without deadlines needs none
 	_ = control.SetWriteDeadline(time.Now().Add(within + replyTime))
 	r.Body = http.MaxBytesReader(w, r.Body, most)
-	return r.MultipartReader()
 }
 
 // WantsJSON reports whether a program asks, not a browser.
@@ -55,10 +50,10 @@ func WantsJSON(r *http.Request) bool {
 }
 
 // SendJSON responds to a program.
-func SendJSON(w http.ResponseWriter, r *http.Request, status int, body any) error {
+func SendJSON(w http.ResponseWriter, status int, body any) error {
 	data, err := plainjson.Encode(body)
 	if err == nil {
-		asset.Send(w, r, status, "application/json", data, nil)
+		Send(w, status, "application/json", data)
 	}
 	return err
 }

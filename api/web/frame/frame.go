@@ -1,6 +1,6 @@
-// Package frame has what all pages for people share: the layout with its styles and
-// scripts, the languages, headers and the check of cross-origin requests, the page of an
-// error, and the words for cars and amounts.
+// Package frame has what all pages for people share: the layout with its styles and scripts,
+// the languages, headers and the check of cross-origin requests, the page of an error, the
+// client of the API, and the words for cars and amounts.
 package frame
 
 import (
@@ -13,10 +13,9 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"ushuru/api/problem"
-	"ushuru/api/web/asset"
+	"ushuru/api/request"
 	"ushuru/pkg/message"
 )
 
@@ -35,7 +34,7 @@ type Options struct {
 // Frame is what the pages of one process have around them.
 type Frame struct {
 	options Options
-	assets  *asset.Files
+	assets  *Files
 	layouts map[string]*template.Template // by language
 	screens screens
 }
@@ -58,7 +57,7 @@ func New(o Options) (*Frame, error) {
 }
 
 // Assets are the files of the pages. Other pages of the service share their style.
-func (f *Frame) Assets() *asset.Files { return f.assets }
+func (f *Frame) Assets() *Files { return f.assets }
 
 // Simulated reports whether the figures are simulated.
 func (f *Frame) Simulated() bool { return f.options.Simulated }
@@ -77,27 +76,46 @@ func picturePolicy(simulated bool) string {
 	return strings.Replace(Policy, "img-src 'self';", sources, 1)
 }
 
-// Handler responds to a request, or returns the error to respond with.
-type Handler func(w http.ResponseWriter, r *http.Request) error
+// Around is what the pages of a kind have around them. Fail is required.
+type Around struct {
+	Policy, Cache, Vary string // the headers Content-Security-Policy, Cache-Control and Vary
+	Listed              bool   // by search engines
+	// Fail responds with the page of an error.
+	Fail func(w http.ResponseWriter, r *http.Request, err error)
+}
 
-// Page is the middleware of every page: headers, the check of cross-origin requests,
-// and the page of an error.
-func (f *Frame) Page(next Handler) http.Handler {
+// Page is the middleware of a page: headers, the check of cross-origin requests, and the page
+// of an error.
+func (a Around) Page(next request.Handler) http.Handler {
 	sameOrigin := http.NewCrossOriginProtection()
 	sameOrigin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		f.Fail(w, r, problem.New(http.StatusForbidden, "cross_origin", nil))
+		a.Fail(w, r, problem.New(http.StatusForbidden, "cross_origin", nil))
 	}))
-	return sameOrigin.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", Policy)
-		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
-		h.Set("Cache-Control", "private, no-cache")
-		h.Set("X-Robots-Tag", "noindex")
-		h.Set("Vary", "Accept, Accept-Encoding, Accept-Language, Cookie")
+	guarded := sameOrigin.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := next(w, r); err != nil {
-			f.Fail(w, r, err)
+			a.Fail(w, r, err)
 		}
 	}))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", a.Policy)
+		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
+		h.Set("Cache-Control", a.Cache)
+		if a.Vary != "" {
+			h.Set("Vary", a.Vary)
+		}
+		if !a.Listed {
+			h.Set("X-Robots-Tag", "noindex")
+		}
+		guarded.ServeHTTP(w, r)
+	})
+}
+
+// Page is the middleware of every page for buyers.
+func (f *Frame) Page(next request.Handler) http.Handler {
+	return Around{
+		Policy: Policy, Cache: "private, no-cache", Vary: "Accept, Accept-Encoding, Accept-Language, Cookie", Fail: f.Fail,
+	}.Page(next)
 }
 
 // Fail responds with the page of an error. One that is not a problem is a 500 without
@@ -115,7 +133,7 @@ func (f *Frame) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	why.SetHeader(w.Header())
 	if WantsJSON(r) {
-		if err := SendJSON(w, r, why.Status, why.Body()); err == nil {
+		if err := SendJSON(w, why.Status, why.Body()); err == nil {
 			return
 		}
 	}
@@ -143,16 +161,8 @@ func (f *Frame) Render(w http.ResponseWriter, r *http.Request, status int, s Scr
 	if s.SellersPictures {
 		w.Header().Set("Content-Security-Policy", picturePolicy(s.Simulated))
 	}
-	asset.Send(w, r, status, "text/html; charset=utf-8", body.Bytes(), nil)
+	Send(w, status, "text/html; charset=utf-8", body.Bytes())
 	return nil
-}
-
-// RedisTimeout bounds every call of Redis for a page.
-const RedisTimeout = 3 * time.Second
-
-// ErrRedis is the response while Redis does not answer.
-func ErrRedis(cause error) error {
-	return problem.New(http.StatusServiceUnavailable, "unavailable", nil).After(RedisTimeout).WithCause(cause)
 }
 
 // BaseURL returns the public address of this server, for links that leave the browser.

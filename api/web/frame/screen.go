@@ -13,8 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ushuru/api/web/asset"
-	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 )
@@ -104,19 +103,19 @@ func (f *Frame) Add(files fs.FS, folder string) error {
 }
 
 // functions are what templates can call.
-func functions(lang string, a *asset.Files) template.FuncMap {
+func functions(lang string, a *Files) template.FuncMap {
 	return template.FuncMap{
 		"asset":  a.Address,
 		"say":    func(key string, values ...any) (string, error) { return Say(lang, key, values...) },
 		"in":     func(text interface{ In(lang string) string }) string { return text.In(lang) },
 		"differ": func(a, b money.Amount) bool { return !a.Decimal().Equal(b.Decimal()) },
 		// whole shillings, with commas for thousands
-		"grouped": func(amount money.Amount) string { return Grouped(amount.Decimal().Round(0).IntPart()) },
+		"grouped": func(amount money.Amount) string { return money.Grouped(amount.Decimal().StringFixed(0)) },
 		"quoted":  quoted,
 		"number":  func(index int) int { return index + 1 },
 		"dollars": InDollars,
-		"when":    func(at time.Time) string { return at.In(duty.EAT).Format("2006-01-02 15:04") },
-		"whole":   Grouped,
+		"when":    func(at time.Time) string { return at.In(localtime.Zone).Format("2006-01-02 15:04") },
+		"whole":   Whole,
 		"word":    func(value string) string { return message.Word(ourWord(value)).In(lang) },
 		"begin":   Begin,
 		"tzs":     func(amount any) (string, error) { return Say(lang, "amount.tzs", "amount", amount) },

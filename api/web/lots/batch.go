@@ -9,7 +9,6 @@ import (
 
 	"github.com/gorilla/mux"
 
-	"ushuru/api/web/call"
 	"ushuru/api/web/frame"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
@@ -108,7 +107,7 @@ func (l lotResult) Why() message.Text {
 	if l.Failure == nil {
 		return message.Text{}
 	}
-	return frame.TextOf(call.NoticeOf(*l.Failure))
+	return frame.TextOf(frame.NoticeOf(*l.Failure))
 }
 
 // lot responds with the progress of a batch and with its rows.

@@ -23,7 +23,6 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/api/request"
-	"ushuru/api/web/call"
 	"ushuru/api/web/frame"
 	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
@@ -100,10 +99,10 @@ func (l *Lots) Register(router *mux.Router) {
 // keyed calls the API for who has logged in.
 func (l *Lots) keyed(
 	ctx context.Context, s session, method, path string, body []byte, more http.Header,
-) (*call.Response, error) {
+) (*frame.Response, error) {
 	header := s.header()
 	maps.Copy(header, more)
-	return call.Client{API: l.apiFor(s)}.Do(ctx, method, path, body, header)
+	return frame.Client{API: l.apiFor(s)}.Do(ctx, method, path, body, header)
 }
 
 // apiFor returns the endpoints for who has logged in.
@@ -206,14 +205,14 @@ func (l *Lots) login(w http.ResponseWriter, r *http.Request) error {
 
 // countLogin counts a key that was typed, unless the network has tried too many.
 func (l *Lots) countLogin(r *http.Request) error {
-	ctx, cancel := context.WithTimeout(r.Context(), frame.RedisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	allowed, err := l.logins.Take(ctx, pace.Limit{
 		Key: "rate:page:login:" + request.Of(r).Network, Rate: maxLogins / time.Hour.Seconds(), Burst: maxLogins,
 	})
 	switch {
 	case err != nil:
-		return frame.ErrRedis(err)
+		return request.ErrUnavailable.WithCause(err)
 	case !allowed.Allowed:
 		return errBusy.After(allowed.RetryAfter)
 	}
@@ -284,7 +283,7 @@ func (l *Lots) renderLots(w http.ResponseWriter, r *http.Request, s session, sta
 
 // changeLot returns a handler that changes a batch by a request of the API, and leads to
 // its page.
-func (l *Lots) changeLot(method, below string) frame.Handler {
+func (l *Lots) changeLot(method, below string) request.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		s, err := l.sessionOf(r)
 		path := "/v1/batches/" + mux.Vars(r)["id"] + below

@@ -12,7 +12,7 @@ import (
 
 	"github.com/gorilla/securecookie"
 
-	"ushuru/api/web/frame"
+	"ushuru/api/request"
 	"ushuru/pkg/redisx"
 )
 
@@ -30,11 +30,11 @@ var errNoSession = errors.New("lots: no session")
 // sealer returns what encrypts and checks the cookies of sessions, by a secret that all
 // processes share, and the secret.
 func (l *Lots) sealer(parent context.Context) (*securecookie.SecureCookie, []byte, error) {
-	ctx, cancel := context.WithTimeout(parent, frame.RedisTimeout)
+	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
 	secret, err := redisx.Secret(ctx, l.options.Redis, keySecret)
 	if err != nil {
-		return nil, nil, frame.ErrRedis(err)
+		return nil, nil, request.ErrUnavailable.WithCause(err)
 	}
 	return sealerWith(secret), secret, nil
 }

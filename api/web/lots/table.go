@@ -18,6 +18,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/api/problem"
+	"ushuru/api/request"
 	"ushuru/api/web/frame"
 	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
@@ -59,14 +60,14 @@ func keyTable(s session) string { return "page:table:" + s.id }
 
 // putTable keeps the table of a session until it is started.
 func (l *Lots) putTable(parent context.Context, s session, table lotTable) error {
-	ctx, cancel := context.WithTimeout(parent, frame.RedisTimeout)
+	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
 	pipe := l.options.Redis.Pipeline()
 	pipe.Del(ctx, keyTable(s))
 	pipe.HSet(ctx, keyTable(s), "name", table.name, "data", pack.Pack(table.data))
 	pipe.Expire(ctx, keyTable(s), tableTTL)
 	if _, err := pipe.Exec(ctx); err != nil {
-		return frame.ErrRedis(err)
+		return request.ErrUnavailable.WithCause(err)
 	}
 	return nil
 }
@@ -75,11 +76,11 @@ var errNoTable = problem.Because(http.StatusConflict, message.New("page/lots.sen
 
 // tableOf returns the table of a session; errNoTable when it is another one or gone.
 func (l *Lots) tableOf(parent context.Context, s session, sum string) (lotTable, error) {
-	ctx, cancel := context.WithTimeout(parent, frame.RedisTimeout)
+	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
 	fields, err := l.options.Redis.HGetAll(ctx, keyTable(s)).Result()
 	if err != nil && !errors.Is(err, redis.Nil) {
-		return lotTable{}, frame.ErrRedis(err)
+		return lotTable{}, request.ErrUnavailable.WithCause(err)
 	}
 	if fields["data"] == "" {
 		return lotTable{}, errNoTable
@@ -135,33 +136,30 @@ func (l *Lots) saidOnLots(w http.ResponseWriter, r *http.Request, s session, err
 	return l.withoutSession(w, r, l.renderLots(w, r, s, status, said))
 }
 
+// errNoFile is the response to a form without the file of a table.
+var errNoFile = problem.Because(http.StatusBadRequest, message.New("page/lots.no_file", nil), nil)
+
 // readTable reads the file of a form.
 func readTable(w http.ResponseWriter, r *http.Request) (table lotTable, err error) {
-	parts, err := frame.PartsIn(w, r, tableTimeout, maxTableForm)
-	if err != nil {
-		return table, problem.Because(http.StatusBadRequest, message.New("page/lots.no_file", nil), err)
-	}
-	for err == nil {
-		var part *multipart.Part
-		if part, err = parts.NextPart(); err != nil || part.FormName() != "file" {
-			continue
-		}
-		if table.data, err = io.ReadAll(part); err != nil {
-			break
+	frame.Bound(w, r, tableTimeout, maxTableForm)
+	err = request.EachPart(r, func(part *multipart.Part) (err error) {
+		if part.FormName() != "file" || table.data != nil {
+			return nil
 		}
 		table.name = shortName(part.FileName())
-		if len(table.data) > maxLotsFile {
-			return lotTable{}, problem.BodyTooLarge(maxLotsFile)
-		}
-		if len(table.data) > 0 {
-			return table, nil
-		}
-		break
+		table.data, err = io.ReadAll(part)
+		return err
+	})
+	switch {
+	case err == nil && len(table.data) > maxLotsFile:
+		err = problem.BodyTooLarge(maxLotsFile)
+	case err == nil && len(table.data) == 0:
+		err = errNoFile
 	}
-	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return lotTable{}, problem.BodyTooLarge(maxLotsFile)
+	if err != nil {
+		return lotTable{}, request.BodyProblem(err, problem.BodyTooLarge(maxLotsFile), errNoFile)
 	}
-	return lotTable{}, problem.Because(http.StatusBadRequest, message.New("page/lots.no_file", nil), err)
+	return table, nil
 }
 
 // shortName returns the beginning of a file's name.

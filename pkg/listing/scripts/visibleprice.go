@@ -21,7 +21,7 @@ var (
 // another number, or without a mark, do not confirm it.
 func shownInDollars(doc *page.Document, amount money.Number) bool {
 	plain := amount.String()
-	for _, written := range []string{thousands(plain), plain} {
+	for _, written := range []string{money.Grouped(plain), plain} {
 		rest := doc.Words()
 		for range 200 {
 			at := strings.Index(rest, written)
@@ -38,14 +38,6 @@ func shownInDollars(doc *page.Document, amount money.Number) bool {
 		}
 	}
 	return false
-}
-
-// thousands writes a whole number with commas.
-func thousands(digits string) string {
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return digits
 }
 
 // AddScriptPrice claims a price of script data. A price without currency is in

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
@@ -105,7 +106,7 @@ func (s *Simulator) details(q query) any {
 	if e == nil {
 		return nil
 	}
-	now := s.now().In(duty.EAT)
+	now := s.now().In(localtime.Zone)
 	age := duty.Age(now, q.yom())
 	car := duty.Vehicle{CC: capacity(q.Get("engineCapacity")), Fuel: q.Get("fuelType"), Age: age}
 	rules := duty.On(now)

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"ushuru/pkg/client"
-	"ushuru/pkg/duty"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra/tratest"
 	"ushuru/tasks"
@@ -191,7 +191,7 @@ func lasting(t *testing.T, row map[string]any) []string {
 		}
 		lines = strings.Replace(lines, `"cached": true`, `"cached": false`, 1)
 		if asOf, _ := estimate["asOf"].(string); len(asOf) >= len(time.DateOnly) {
-			today := time.Now().In(duty.EAT)
+			today := time.Now().In(localtime.Zone)
 			for _, day := range []time.Time{today, today.AddDate(0, 0, -1)} {
 				lines = strings.ReplaceAll(lines, `"`+day.Format(time.DateOnly)+`"`, `"the day"`)
 			}

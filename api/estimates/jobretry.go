@@ -1,4 +1,4 @@
-package jobs
+package estimates
 
 import (
 	"context"
@@ -9,15 +9,14 @@ import (
 
 	"ushuru/api/await"
 	"ushuru/api/request"
-	"ushuru/api/respond"
 	"ushuru/api/terms"
 	"ushuru/pkg/jobs"
 	"ushuru/tasks"
 )
 
-// Retry answers POST /v1/jobs/{id}/retry: it submits the input of a failed job again.
+// RetryJob answers POST /v1/jobs/{id}/retry: it submits the input of a failed job again.
 // The failed job stays as it is; the response has the new one.
-func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
+func (s *Resource) RetryJob(w http.ResponseWriter, plain *http.Request) error {
 	r := request.Of(plain)
 	view, ignored, err := terms.ParseView(r.URL.Query(), time.Now())
 	if err != nil {
@@ -48,13 +47,13 @@ func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
 	if err := s.options.Work.Confirm(r.Context()); err != nil {
 		return err
 	}
-	body, err := s.body(r, found.Job)
+	body, err := s.jobBody(r, found.Job)
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Location", body.Location)
-	w.Header().Set("Retry-After", respond.Seconds(respond.PollAfter))
-	return respond.JSON(w, http.StatusAccepted, body)
+	w.Header().Set("Retry-After", request.Seconds(request.PollAfter))
+	return request.WriteJSON(w, http.StatusAccepted, body)
 }
 
 // retryable returns a job that the caller's key has requested and that can be retried.
@@ -67,12 +66,12 @@ func (s *Resource) retryable(r *request.Request, id string) (*jobs.Job, error) {
 	if !tasks.IsFor(job, r.Key.ID) {
 		return nil, await.ErrJobNotFound
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	listed, err := s.options.Jobs.IsListed(ctx, r.Key.ID, id)
 	switch {
 	case err != nil:
-		return nil, respond.ErrUnavailable.WithCause(err)
+		return nil, request.ErrUnavailable.WithCause(err)
 	case !listed:
 		return nil, errNotRequested
 	case job.State != jobs.Failed && job.State != jobs.Cancelled:

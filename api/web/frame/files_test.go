@@ -1,4 +1,4 @@
-package asset_test
+package frame_test
 
 import (
 	"bytes"
@@ -10,12 +10,12 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"ushuru/api/web/asset"
+	"ushuru/api/web/frame"
 )
 
 const style = "body{margin:0}"
 
-func files(t *testing.T) *asset.Files {
+func files(t *testing.T) *frame.Files {
 	t.Helper()
 	var packed bytes.Buffer
 	writer := gzip.NewWriter(&packed)
@@ -25,7 +25,7 @@ func files(t *testing.T) *asset.Files {
 	if err := writer.Close(); err != nil {
 		t.Fatal(err)
 	}
-	read, err := asset.Read("/static/", fstest.MapFS{
+	read, err := frame.ReadFiles("/static/", fstest.MapFS{
 		"in/a.css": {Data: []byte(style)}, "b.js.gz": {Data: packed.Bytes()},
 	}, "in/a.css", "b.js.gz")
 	if err != nil {
@@ -82,10 +82,10 @@ func TestWhatIsNoFileIsNotFound(t *testing.T) {
 			t.Errorf("%s: %d", path, w.Code)
 		}
 	}
-	if _, err := asset.Read("/", fstest.MapFS{"a.js.gz": {Data: []byte("plain")}}, "a.js.gz"); err == nil {
+	if _, err := frame.ReadFiles("/", fstest.MapFS{"a.js.gz": {Data: []byte("plain")}}, "a.js.gz"); err == nil {
 		t.Error("a file that is not gzip is read as such")
 	}
-	if _, err := asset.Read("/", fstest.MapFS{}, "a.js"); err == nil {
+	if _, err := frame.ReadFiles("/", fstest.MapFS{}, "a.js"); err == nil {
 		t.Error("a file that is missing is read")
 	}
 }

@@ -1,4 +1,4 @@
-package described
+package terms
 
 import (
 	"encoding/json"
@@ -7,7 +7,6 @@ import (
 	"github.com/shopspring/decimal"
 
 	"ushuru/api/problem"
-	"ushuru/api/terms"
 	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/money"
 )
@@ -46,7 +45,7 @@ func InUSD(usd, jpy json.RawMessage, field string, jpyPerUSD *money.Number) (jso
 	}
 	var yen money.Number
 	if err := json.Unmarshal(jpy, &yen); err != nil || !yen.Decimal().IsPositive() {
-		const maxYen = terms.MaxPriceUSD * maxJPY
+		const maxYen = MaxPriceUSD * maxJPY
 		return nil, problem.Field(field, "positive", maxYen).WithCause(err)
 	}
 	if jpyPerUSD == nil {

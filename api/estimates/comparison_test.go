@@ -1,58 +1,34 @@
-package comparisons
+package estimates
 
 import (
 	"encoding/json"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"ushuru/api/apitest"
 	"ushuru/pkg/advice"
-	"ushuru/pkg/cost"
 	"ushuru/pkg/money"
-	"ushuru/pkg/pace"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
 
 const site = "https://cars.example"
 
-// newResource returns the Resource of an API process.
-func newResource(t *testing.T) (*Resource, *apitest.Parts) {
-	t.Helper()
-	p := apitest.New(t, pace.Limits{})
-	return New(Options{Costs: cost.Embedded(), Work: p.Work}), p
-}
-
 // pair is the body of a comparison of two listings, with more fields.
 func pair(one, other, more string) string {
 	return `{"url1":"` + site + one + `","url2":"` + site + other + `"` + more + `}`
 }
 
-// estimate is the estimate of a listing.
-func estimate(t *testing.T, url string) (e vehicle.Estimate) {
-	t.Helper()
-	data, err := os.ReadFile("../testdata/estimate.json")
-	if err == nil {
-		err = json.Unmarshal(data, &e)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.Input.URL = url
-	return e
-}
-
-// keep caches the comparison of two listings.
-func keep(t *testing.T, p *apitest.Parts, one, other string, report *string) {
+// keepComparison caches the comparison of two listings.
+func keepComparison(t *testing.T, p *apitest.Parts, one, other string, report *string) {
 	t.Helper()
 	rate, err := money.ParseNumber("2650")
 	if err != nil {
 		t.Fatal(err)
 	}
-	cars := advice.Pair{Car1: estimate(t, site+one), Car2: estimate(t, site+other)}
+	cars := advice.Pair{Car1: estimateOf(t, site+one), Car2: estimateOf(t, site+other)}
 	verdict := advice.Judge(cars)
 	data, err := json.Marshal(vehicle.Comparison{
 		Car1: cars.Car1, Car2: cars.Car2, CondReport1: report, Rate: &rate, Lang: "en", Verdict: &verdict,
@@ -70,11 +46,11 @@ func keep(t *testing.T, p *apitest.Parts, one, other string, report *string) {
 func TestACachedComparisonIsMadeAgainOnOtherTerms(t *testing.T) {
 	t.Parallel()
 	s, p := newResource(t)
-	keep(t, p, "/1", "/2", nil)
+	keepComparison(t, p, "/1", "/2", nil)
 	for more, piece := range map[string]string{
 		``: `"others":2650`, `,"rate":2800`: `"others":2800`, `,"costs":{"freightUSD":901}`: `"amountUSD":"901.00"`,
 	} {
-		got := apitest.Send(t, s.Post, apitest.Ask{URL: "/v1/compare", Body: pair("/1", "/2", more)})
+		got := apitest.Send(t, s.PostComparison, apitest.Ask{URL: "/v1/compare", Body: pair("/1", "/2", more)})
 		if !got.Has(200, `"cached":true`) || strings.Count(got.Body, piece) < 2 {
 			t.Errorf("%s: got %d %.500s, want %s of both cars", more, got.Status, got.Body, piece)
 		}
@@ -89,15 +65,15 @@ func TestAComparisonWhoseReadingIsNotKeptIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	s, p := newResource(t)
 	report := "## Sheet"
-	keep(t, p, "/1", "/2", &report)
+	keepComparison(t, p, "/1", "/2", &report)
 	ask := apitest.Ask{URL: "/v1/compare", Body: pair("/1", "/2", `,"rate":2800`), Headers: map[string]string{"Prefer": "respond-async"}}
-	if got := apitest.Send(t, s.Post, ask); !got.Has(202, `"kind":"compare"`) {
+	if got := apitest.Send(t, s.PostComparison, ask); !got.Has(202, `"kind":"compare"`) {
 		t.Errorf("got %d %.300s, want a job", got.Status, got.Body)
 	}
 	if err := p.Cache.Put(t.Context(), tasks.CompareInput{URL1: site + "/3", URL2: site + "/4", Lang: "en"}.Key(), []byte(`{"car1":7,"cached":false}`), time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if got := apitest.Send(t, s.Post, apitest.Ask{URL: "/v1/compare", Body: pair("/3", "/4", "")}); got.Status != http.StatusInternalServerError {
+	if got := apitest.Send(t, s.PostComparison, apitest.Ask{URL: "/v1/compare", Body: pair("/3", "/4", "")}); got.Status != http.StatusInternalServerError {
 		t.Errorf("what cannot be read: got %d %.300s", got.Status, got.Body)
 	}
 }
@@ -108,7 +84,7 @@ func TestAComparisonBecomesAJob(t *testing.T) {
 	s, p := newResource(t)
 	ask := apitest.Ask{URL: "/v1/compare", Body: pair("/1", "/2", `,"lang":"sw","byMonth":true,"target":{"onTheRoadTZS":40000000},"colour":"red"`)}
 	ask.Headers = map[string]string{"Prefer": "respond-async"}
-	accepted := apitest.Send(t, s.Post, ask)
+	accepted := apitest.Send(t, s.PostComparison, ask)
 	var job struct{ ID, Location string }
 	if accepted.Decode(t, &job); !accepted.Has(202, `"field_ignored"`, "colour", "byMonth", "target") || job.Location != "/v1/jobs/"+job.ID+"?lang=sw" {
 		t.Fatalf("got %d %s", accepted.Status, accepted.Body)
@@ -118,7 +94,7 @@ func TestAComparisonBecomesAJob(t *testing.T) {
 		t.Errorf("the input is %s, %v, want %s", record.Input, err, want)
 	}
 	p.Succeed(t, job.ID, `{"cached":false}`)
-	if got := apitest.Send(t, s.Post, ask); got.Status != 202 && !got.Has(200, `"cached":`) {
+	if got := apitest.Send(t, s.PostComparison, ask); got.Status != 202 && !got.Has(200, `"cached":`) {
 		t.Errorf("after its end: got %d %.300s", got.Status, got.Body)
 	}
 }
@@ -140,12 +116,12 @@ func TestPairsThatAreRefused(t *testing.T) {
 		`[]`:                                            {`"code":"url_missing"`},
 		`{"url1"`:                                       {`"code":"invalid_json"`},
 	} {
-		if got := apitest.Send(t, s.Post, apitest.Ask{URL: "/v1/compare", Body: body}); !got.Has(400, want...) {
+		if got := apitest.Send(t, s.PostComparison, apitest.Ask{URL: "/v1/compare", Body: body}); !got.Has(400, want...) {
 			t.Errorf("%s: got %d %s, want %q", body, got.Status, got.Body, want)
 		}
 	}
 	strict := apitest.Ask{URL: "/v1/compare?strict=true", Body: pair("/1", "/2", `,"byMonth":true`)}
-	if got := apitest.Send(t, s.Post, strict); !got.Has(400, `"code":"field_unknown"`, `"param":"byMonth"`) {
+	if got := apitest.Send(t, s.PostComparison, strict); !got.Has(400, `"code":"field_unknown"`, `"param":"byMonth"`) {
 		t.Errorf("strictly: got %d %s", got.Status, got.Body)
 	}
 }

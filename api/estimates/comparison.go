@@ -1,5 +1,4 @@
-// Package comparisons answers the requests for comparisons of two listings.
-package comparisons
+package estimates
 
 import (
 	"context"
@@ -17,23 +16,9 @@ import (
 
 // Each is named by its code.
 var (
-	errURLMissing  = problem.BadRequest("url_missing.pair")
+	errPairMissing = problem.BadRequest("url_missing.pair")
 	errSameListing = problem.BadRequest("same_listing").Of("url2")
 )
-
-// Options are the parts and settings of a Resource.
-type Options struct {
-	Costs *cost.Tables
-	Work  *await.Work
-	// AllowLoopback accepts listings on this machine.
-	AllowLoopback bool
-}
-
-// Resource answers the requests for comparisons.
-type Resource struct{ options Options }
-
-// New returns the Resource of some parts.
-func New(options Options) *Resource { return &Resource{options} }
 
 // compareRequest is the body of POST /v1/compare.
 type compareRequest struct {
@@ -46,13 +31,13 @@ type compareRequest struct {
 // TypeProblem returns the problem of a field that has the wrong type. A URL that
 // is not a string counts as missing.
 func (*compareRequest) TypeProblem(string) *problem.Problem {
-	return errURLMissing
+	return errPairMissing
 }
 
-// Post answers POST /v1/compare.
-func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
+// PostComparison answers POST /v1/compare.
+func (s *Resource) PostComparison(w http.ResponseWriter, plain *http.Request) error {
 	r := request.Of(plain)
-	input, err := s.read(w, r)
+	input, err := s.readComparison(w, r)
 	if err != nil {
 		return err
 	}
@@ -70,13 +55,13 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 	})
 }
 
-// read decodes the body of a comparison.
-func (s *Resource) read(w http.ResponseWriter, r *request.Request) (input tasks.CompareInput, err error) {
+// readComparison decodes the body of a comparison.
+func (s *Resource) readComparison(w http.ResponseWriter, r *request.Request) (input tasks.CompareInput, err error) {
 	var body compareRequest
 	if err := r.JSON(w, request.MaxBody, &body); err != nil {
 		return input, err
 	}
-	if input, err = s.inputOf(&body, r.Lang); err != nil {
+	if input, err = s.comparisonInput(&body, r.Lang); err != nil {
 		return input, err
 	}
 	if err := terms.Read(r, &body.Request); err != nil {
@@ -96,8 +81,8 @@ func (s *Resource) read(w http.ResponseWriter, r *request.Request) (input tasks.
 	return input, r.Ignore(ignored...)
 }
 
-// inputOf checks a request and returns its canonical form.
-func (s *Resource) inputOf(body *compareRequest, lang string) (input tasks.CompareInput, err error) {
+// comparisonInput checks a request and returns its canonical form.
+func (s *Resource) comparisonInput(body *compareRequest, lang string) (input tasks.CompareInput, err error) {
 	var err1, err2 error
 	input.URL1, err1 = request.ListingURL(body.URL1, s.options.AllowLoopback)
 	input.URL2, err2 = request.ListingURL(body.URL2, s.options.AllowLoopback)
@@ -128,7 +113,7 @@ func pairProblem(err1, err2 error) error {
 		case !errors.As(url.err, &p):
 			return url.err
 		case p == request.ErrURLMissing:
-			p = errURLMissing
+			p = errPairMissing
 		}
 		framed := p.Within("frame/url", message.Values{"name": url.name})
 		if first == nil {

@@ -1,5 +1,4 @@
-// Package call calls the API inside the process, as a handler and not over a connection.
-package call
+package frame
 
 import (
 	"bytes"
@@ -16,7 +15,7 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// Client calls the API inside the process.
+// Client calls the API inside the process, as a handler and not over a connection.
 type Client struct{ API http.Handler }
 
 // Response is a response of the API in memory.
@@ -58,7 +57,7 @@ func (r *Response) WriteHeader(status int) {
 func (c Client) Do(ctx context.Context, method, path string, body []byte, header http.Header) (*Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, path, bytes.NewReader(body))
 	if err != nil {
-		return nil, fmt.Errorf("call: request: %w", err)
+		return nil, fmt.Errorf("frame: request: %w", err)
 	}
 	if header != nil {
 		r.Header = header
@@ -77,7 +76,7 @@ func (c Client) Send(r *http.Request, got *Response) (*Response, error) {
 	}
 	var why vehicle.Error
 	if err := json.Unmarshal(got.Bytes(), &why); err != nil {
-		return nil, fmt.Errorf("call: the API answered %d: %w", got.Status, err)
+		return nil, fmt.Errorf("frame: the API answered %d: %w", got.Status, err)
 	}
 	refused := &problem.Problem{
 		Status: got.Status, Notice: NoticeOf(why), Car: why.Car, Candidates: why.Candidates, Param: why.Param,
@@ -100,7 +99,7 @@ func (c Client) Get(ctx context.Context, path string, into any) error {
 		return err
 	}
 	if err := json.Unmarshal(got.Bytes(), into); err != nil {
-		return fmt.Errorf("call: %s: %w", path, err)
+		return fmt.Errorf("frame: %s: %w", path, err)
 	}
 	return nil
 }

@@ -1,7 +1,4 @@
-// Package limits holds callers to the limits of their keys: requests a minute, running
-// jobs, rows of batches, bytes that are stored, tokens of the AI, and the places of one
-// process for what needs much memory or a processor for long.
-package limits
+package await
 
 import (
 	"bufio"
@@ -18,7 +15,6 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/api/request"
-	"ushuru/api/respond"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/pace"
@@ -27,17 +23,17 @@ import (
 // Why a request is refused. Each is named by its code.
 var (
 	errRateLimited       = problem.New(http.StatusTooManyRequests, "rate_limited", nil)
-	errTooManyUploads    = problem.New(http.StatusTooManyRequests, "too_many_uploads", nil).After(respond.PollAfter)
-	errTooManyExports    = problem.New(http.StatusTooManyRequests, "too_many_exports", nil).After(respond.PollAfter)
+	errTooManyUploads    = problem.New(http.StatusTooManyRequests, "too_many_uploads", nil).After(request.PollAfter)
+	errTooManyExports    = problem.New(http.StatusTooManyRequests, "too_many_exports", nil).After(request.PollAfter)
 	errTooManyBytes      = problem.New(http.StatusTooManyRequests, "too_many_bytes", nil)
 	errTooLargeForKey    = problem.New(http.StatusRequestEntityTooLarge, "too_many_bytes.once", nil)
-	errTooManyJobs       = problem.New(http.StatusTooManyRequests, "too_many_jobs", nil).After(respond.PollAfter)
+	errTooManyJobs       = problem.New(http.StatusTooManyRequests, "too_many_jobs", nil).After(request.PollAfter)
 	errTooManyBatchItems = problem.New(http.StatusTooManyRequests, "too_many_batch_items", nil).After(time.Minute)
 	errBatchTooLarge     = problem.New(http.StatusRequestEntityTooLarge, "batch_too_large", nil)
 )
 
-// Options are the parts and settings of Limits.
-type Options struct {
+// LimitOptions are the parts and settings of Limits.
+type LimitOptions struct {
 	Rates   *pace.Rates
 	Bytes   *pace.Bytes
 	Jobs    *jobs.Store
@@ -51,16 +47,18 @@ type Options struct {
 	WaitMax time.Duration
 }
 
-// Limits are the limits of all keys at one API process.
+// Limits hold callers to the limits of their keys: requests a minute, running jobs, rows of
+// batches, bytes that are stored, tokens of the AI, and the places of one process for what
+// needs much memory or a processor for long.
 type Limits struct {
-	options    Options
+	options    LimitOptions
 	bodies     *pace.Places // for large ones
 	exports    *pace.Places
 	processors *pace.Places // for long computations
 }
 
-// New returns the limits of one API process.
-func New(options Options) *Limits {
+// NewLimits returns the limits of one API process.
+func NewLimits(options LimitOptions) *Limits {
 	return &Limits{
 		options: options, bodies: pace.NewPlaces(maxLargeBodies), exports: pace.NewPlaces(maxExports),
 		processors: newProcessors(),
@@ -75,7 +73,7 @@ func (l *Limits) of(r *request.Request) pace.Limits {
 // RateLimited is the middleware of endpoints whose every request counts
 // against the rate of its key. Where a cached result responds, the handler
 // calls Take instead, because such a request does not count.
-func (l *Limits) RateLimited(next respond.Handler) respond.Handler {
+func (l *Limits) RateLimited(next request.Handler) request.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if err := l.CheckRate(w, request.Of(r)); err != nil {
 			return err
@@ -91,16 +89,16 @@ func (l *Limits) CheckRate(w http.ResponseWriter, r *request.Request) error {
 	if perMinute <= 0 || r.Counted {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	allowance, err := l.options.Rates.Take(ctx, pace.PerMinute(r.Caller(), perMinute))
 	if err != nil {
-		return respond.ErrUnavailable.WithCause(err)
+		return request.ErrUnavailable.WithCause(err)
 	}
 	r.Counted = true
 	setRateLimit(w.Header(), perMinute, allowance)
 	if !allowance.Allowed {
-		return errRateLimited.After(max(respond.WholeSeconds(allowance.RetryAfter), time.Second))
+		return errRateLimited.After(max(request.WholeSeconds(allowance.RetryAfter), time.Second))
 	}
 	return nil
 }
@@ -108,7 +106,7 @@ func (l *Limits) CheckRate(w http.ResponseWriter, r *request.Request) error {
 // setRateLimit says what a key has left: in the two headers of the IETF draft
 // (draft-ietf-httpapi-ratelimit-headers-10), and in the three of its early versions.
 func setRateLimit(h http.Header, perMinute int, a pace.Allowance) {
-	reset := respond.Seconds(respond.WholeSeconds(a.Reset))
+	reset := request.Seconds(request.WholeSeconds(a.Reset))
 	h.Set("Ratelimit-Policy", fmt.Sprintf(`"minute";q=%d;w=60`, perMinute))
 	h.Set("Ratelimit", fmt.Sprintf(`"minute";r=%d;t=%s`, a.Remaining, reset))
 	h.Set("Ratelimit-Limit", strconv.Itoa(perMinute))
@@ -133,7 +131,7 @@ func (l *Limits) Take(w http.ResponseWriter, r *request.Request, wanted Demand) 
 	if err := l.CheckRate(w, r); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	own, key := l.of(r), r.Caller()
 	running := 0
@@ -147,7 +145,7 @@ func (l *Limits) Take(w http.ResponseWriter, r *request.Request, wanted Demand) 
 		free, err := l.options.Jobs.HasCapacity(ctx, key, own.Jobs)
 		switch {
 		case err != nil:
-			return respond.ErrUnavailable.WithCause(err)
+			return request.ErrUnavailable.WithCause(err)
 		case !free:
 			return errTooManyJobs
 		}
@@ -158,7 +156,7 @@ func (l *Limits) Take(w http.ResponseWriter, r *request.Request, wanted Demand) 
 	left := int64(running+wanted.Rows) * resultBytes
 	account, ok, err := l.options.Bytes.Take(ctx, key, own.Bytes, left, wanted.Keep...)
 	if err != nil {
-		return respond.ErrUnavailable.WithCause(err)
+		return request.ErrUnavailable.WithCause(err)
 	}
 	w.Header().Set("Key-Bytes", account.Header())
 	if ok {
@@ -171,7 +169,7 @@ func (l *Limits) Take(w http.ResponseWriter, r *request.Request, wanted Demand) 
 	if alone > own.Bytes {
 		return errTooLargeForKey
 	}
-	return errTooManyBytes.After(max(respond.WholeSeconds(time.Until(account.Free)), time.Minute))
+	return errTooManyBytes.After(max(request.WholeSeconds(time.Until(account.Free)), time.Minute))
 }
 
 // checkRows returns how many rows of a key run, unless more would exceed its limit.
@@ -180,7 +178,7 @@ func (l *Limits) checkRows(ctx context.Context, r *request.Request, more int) (r
 	running, err = l.options.Batches.CountActiveRows(ctx, r.Key.ID)
 	switch {
 	case err != nil:
-		return 0, respond.ErrUnavailable.WithCause(err)
+		return 0, request.ErrUnavailable.WithCause(err)
 	case limit > 0 && more > limit:
 		return 0, errBatchTooLarge
 	case limit > 0 && running+more > limit:
@@ -191,7 +189,7 @@ func (l *Limits) checkRows(ctx context.Context, r *request.Request, more int) (r
 
 // WithAITokens is the middleware of endpoints that need the AI. It sets the header
 // Key-AI-Tokens: what the key had used of its tokens of the day when the request came.
-func (l *Limits) WithAITokens(next respond.Handler) respond.Handler {
+func (l *Limits) WithAITokens(next request.Handler) request.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if err := l.ShowAITokens(w, request.Of(r)); err != nil {
 			return err
@@ -206,14 +204,14 @@ func (l *Limits) ShowAITokens(w http.ResponseWriter, r *request.Request) error {
 	if limit <= 0 || l.options.AIUsage == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	used, resets, err := l.options.AIUsage(ctx, r.Caller())
 	if err != nil {
-		return respond.ErrUnavailable.WithCause(err)
+		return request.ErrUnavailable.WithCause(err)
 	}
-	left := respond.WholeSeconds(time.Until(resets))
-	value := fmt.Sprintf("used=%d, limit=%d, reset=%s", used, limit, respond.Seconds(left))
+	left := request.WholeSeconds(time.Until(resets))
+	value := fmt.Sprintf("used=%d, limit=%d, reset=%s", used, limit, request.Seconds(left))
 	switch {
 	case used*100 >= limit*80:
 		value += ", warning=80"
@@ -229,10 +227,10 @@ func (l *Limits) Track(r *request.Request, job *jobs.Job) error {
 	if job.State.Ended() || l.of(r).Jobs <= 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	if err := l.options.Jobs.Track(ctx, r.Caller(), job.ID); err != nil {
-		return respond.ErrUnavailable.WithCause(err)
+		return request.ErrUnavailable.WithCause(err)
 	}
 	return nil
 }
@@ -264,7 +262,7 @@ const (
 )
 
 // WithPlace is the middleware of lists that need much memory.
-func (l *Limits) WithPlace(next respond.Handler) respond.Handler {
+func (l *Limits) WithPlace(next request.Handler) request.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		release, err := l.TakeExport(request.Of(r))
 		if err != nil {
@@ -294,7 +292,7 @@ func takePlace(r *request.Request, places *pace.Places, busy *problem.Problem) (
 	release, err = places.Take(ctx, owner)
 	switch {
 	case r.Context().Err() != nil && err != nil:
-		return nil, respond.ErrClientClosedRequest.WithCause(err)
+		return nil, request.ErrClientClosedRequest.WithCause(err)
 	case err != nil:
 		return nil, busy.WithCause(err)
 	}
@@ -302,7 +300,7 @@ func takePlace(r *request.Request, places *pace.Places, busy *problem.Problem) (
 }
 
 // WithBody is the middleware of endpoints whose body may be large.
-func (l *Limits) WithBody(next respond.Handler) respond.Handler {
+func (l *Limits) WithBody(next request.Handler) request.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if err := l.AdmitBody(w, request.Of(r)); err != nil {
 			return err

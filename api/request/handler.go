@@ -1,4 +1,4 @@
-package respond
+package request
 
 import (
 	"errors"
@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"ushuru/api/problem"
-	"ushuru/api/request"
 )
 
 // ErrResponded is returned by a function that has written the response itself.
@@ -21,20 +20,20 @@ type Handler func(w http.ResponseWriter, r *http.Request) error
 // is a 500 without details.
 func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	err := h(w, r)
-	request.Of(r).Place.Turn.Give() // before the response
+	Of(r).Place.Turn.Give() // before the response
 	if err == nil || errors.Is(err, ErrResponded) {
 		return
 	}
 	SetError(w, err)
 	var p *problem.Problem
 	switch {
-	case errors.As(err, &p) && p.Code == request.ErrTooSlow.Code: // net/http cancels such a request
+	case errors.As(err, &p) && p.Code == ErrTooSlow.Code: // net/http cancels such a request
 	case r.Context().Err() != nil:
 		p = ErrClientClosedRequest
 	case !errors.As(err, &p):
 		p = ErrInternal
 	}
-	_ = Problem(w, p)
+	_ = WriteProblem(w, p)
 }
 
 // ProblemHandler is the handler that always responds with a problem.

@@ -1,5 +1,4 @@
-// Package reports answers the requests for reports on inspection sheets.
-package reports
+package estimates
 
 import (
 	"context"
@@ -12,41 +11,24 @@ import (
 	"strings"
 
 	"ushuru/api/await"
-	"ushuru/api/limits"
 	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/sheet/render"
-	"ushuru/pkg/sheet/scan"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
 
 // Each is named by its code.
 var (
-	errURLMissing   = problem.BadRequest("url_missing.sheet").Of("url")
-	errFormInvalid  = problem.BadRequest("form_invalid").Of("file")
-	errFileEmpty    = problem.BadRequest("file_empty").Of("file")
-	errFileTooLarge = problem.New(http.StatusRequestEntityTooLarge, "sheet_too_large", nil).Of("file")
-	errNotFound     = problem.NotFound("report_not_found")
+	errSheetMissing   = problem.BadRequest("url_missing.sheet").Of("url")
+	errFormInvalid    = problem.BadRequest("form_invalid").Of("file")
+	errFileEmpty      = problem.BadRequest("file_empty").Of("file")
+	errFileTooLarge   = problem.New(http.StatusRequestEntityTooLarge, "sheet_too_large", nil).Of("file")
+	errReportNotFound = problem.NotFound("report_not_found")
 )
-
-// Options are the parts and settings of a Resource.
-type Options struct {
-	Sheets *scan.Hosts // that sheets are fetched from
-	Limits *limits.Limits
-	Work   *await.Work
-	// AllowLoopback accepts sheets on this machine.
-	AllowLoopback bool
-}
-
-// Resource answers the requests for reports.
-type Resource struct{ options Options }
-
-// New returns the Resource of some parts.
-func New(options Options) *Resource { return &Resource{options} }
 
 // reportRequest is the body of POST /v1/condition-report: the URL of a sheet,
 // or a form with its file.
@@ -59,28 +41,28 @@ type reportRequest struct {
 // TypeProblem returns the problem of a field that has the wrong type. A URL that
 // is not a string counts as missing.
 func (*reportRequest) TypeProblem(string) *problem.Problem {
-	return errURLMissing
+	return errSheetMissing
 }
 
-// Post answers POST /v1/condition-report.
-func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
+// PostReport answers POST /v1/condition-report.
+func (s *Resource) PostReport(w http.ResponseWriter, plain *http.Request) error {
 	r := request.Of(plain)
-	body, err := s.read(w, r)
+	body, err := s.readReport(w, r)
 	if err != nil {
 		return err
 	}
-	input, err := s.inputOf(body)
+	input, err := s.reportInput(body)
 	if err != nil {
 		return err
 	}
-	wanted := await.Wanted{Kind: tasks.KindReport, Attachment: body.file, Identity: identity{input, r.Lang}}
+	wanted := await.Wanted{Kind: tasks.KindReport, Attachment: body.file, Identity: reportIdentity{input, r.Lang}}
 	input = input.For(r.Key.ID)
 	wanted.Input, wanted.Key = input, cache.ReadingKey(input.ID())
 	return s.options.Work.Serve(w, r, wanted, func(reading []byte, cached bool, err error) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		report, err := s.Report(r.Context(), input, r.Key.ID, reading, r.Lang)
+		report, err := s.report(r.Context(), input, r.Key.ID, reading, r.Lang)
 		if err != nil {
 			return nil, err
 		}
@@ -90,17 +72,17 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 	})
 }
 
-// identity is what makes two requests for a report the same request.
-type identity struct {
+// reportIdentity is what makes two requests for a report the same request.
+type reportIdentity struct {
 	tasks.ReportInput
 
 	Lang string `json:"lang"`
 }
 
-// Report writes the report on a sheet in a language, from what the AI
+// report writes the report on a sheet in a language, from what the AI
 // read. When a listing with this sheet was estimated for the caller, the sheet is
 // compared with it.
-func (s *Resource) Report(
+func (s *Resource) report(
 	ctx context.Context, input tasks.ReportInput, owner string, result []byte, lang string,
 ) (*vehicle.ConditionReport, error) {
 	reading, report, err := sheet.ParseReading(result)
@@ -144,8 +126,8 @@ func (s *Resource) listingOf(ctx context.Context, sheetID, owner string) (*vehic
 	return estimate, nil
 }
 
-// read reads the request in either of its formats.
-func (s *Resource) read(w http.ResponseWriter, r *request.Request) (body reportRequest, err error) {
+// readReport reads the request in either of its formats.
+func (s *Resource) readReport(w http.ResponseWriter, r *request.Request) (body reportRequest, err error) {
 	if isForm(r.Header) {
 		return s.readForm(w, r)
 	}
@@ -153,14 +135,14 @@ func (s *Resource) read(w http.ResponseWriter, r *request.Request) (body reportR
 	return body, err
 }
 
-// inputOf names the sheet, or says what is wrong with its URL.
-func (s *Resource) inputOf(body reportRequest) (input tasks.ReportInput, err error) {
+// reportInput names the sheet, or says what is wrong with its URL.
+func (s *Resource) reportInput(body reportRequest) (input tasks.ReportInput, err error) {
 	if body.file != nil {
 		input.Upload = request.Hash(body.file)
 		return input, nil
 	}
 	if strings.TrimSpace(body.URL) == "" {
-		return input, errURLMissing
+		return input, errSheetMissing
 	}
 	input.URL, err = s.options.Sheets.Canonical(body.URL, s.options.AllowLoopback)
 	return input, request.URLProblem(err)
@@ -186,12 +168,8 @@ func (s *Resource) readForm(w http.ResponseWriter, r *request.Request) (body rep
 	}
 	defer r.Place.Turn.Give()
 	r.Body = http.MaxBytesReader(w, r.Body, maxFile+formAllowance)
-	form, err := r.MultipartReader()
-	if err != nil {
-		return body, errFormInvalid.WithCause(err)
-	}
 	lang := ""
-	err = request.EachPart(form, func(part *multipart.Part) error {
+	err = request.EachPart(r.Request, func(part *multipart.Part) error {
 		switch part.FormName() {
 		case "file":
 			return body.readFile(part, r.ContentLength)
@@ -237,7 +215,7 @@ func (s *Resource) GetDamageMap(w http.ResponseWriter, plain *http.Request) erro
 		return err
 	}
 	if reading == nil {
-		return errNotFound
+		return errReportNotFound
 	}
 	_, report, err := sheet.ParseReading(reading)
 	if err != nil {

@@ -1,4 +1,4 @@
-package extension
+package web_test
 
 import (
 	"archive/zip"
@@ -14,17 +14,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gorilla/mux"
+
+	"ushuru/api/web/extension"
 	"ushuru/api/web/frame"
 	"ushuru/api/web/frame/frametest"
 	"ushuru/pkg/testenv"
-
-	"github.com/gorilla/mux"
 )
 
-// unpacked returns the files of the extension for a server.
-func unpacked(t *testing.T, server string) map[string]string {
+// unpackedExtension returns the files of the extension for a server.
+func unpackedExtension(t *testing.T, server string) map[string]string {
 	t.Helper()
-	data, err := Archive(server)
+	data, err := extension.Archive(server)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +52,7 @@ func unpacked(t *testing.T, server string) map[string]string {
 // out of reach.
 func TestTheExtensionAsksForLittle(t *testing.T) {
 	t.Parallel()
-	files := unpacked(t, "")
+	files := unpackedExtension(t, "")
 	var manifest struct {
 		Permissions []string `json:"permissions"`
 		Host        []string `json:"host_permissions"`
@@ -78,31 +79,31 @@ func TestTheExtensionAsksForLittle(t *testing.T) {
 
 func TestTheArchiveHasTheAddressOfItsServer(t *testing.T) {
 	t.Parallel()
-	pages, err := New(frametest.New(t))
+	pages, err := extension.New(frametest.New(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	h := mux.NewRouter()
 	pages.Register(h)
-	first, second := frametest.Get(h, archivePath, nil), frametest.Get(h, archivePath, nil)
+	first, second := frametest.Get(h, "/ext.zip", nil), frametest.Get(h, "/ext.zip", nil)
 	if first.Code != http.StatusOK || first.Header().Get("Content-Type") != "application/zip" || !bytes.Equal(first.Body.Bytes(), second.Body.Bytes()) {
 		t.Errorf("%d %v, equal: %t", first.Code, first.Header(), bytes.Equal(first.Body.Bytes(), second.Body.Bytes()))
 	}
 	if size := first.Body.Len(); size > 32<<10 {
 		t.Errorf("the archive has %d bytes", size)
 	}
-	want, err := Archive("http://example.com") // the host of the request of the test
+	want, err := extension.Archive("http://example.com") // the host of the request of the test
 	if err != nil || !bytes.Equal(want, first.Body.Bytes()) {
 		t.Errorf("not the archive of the server's address, %v", err)
 	}
 	for server, want := range map[string]string{
 		"https://ushuru.example": `{"server":"https://ushuru.example"}`, `https://x"},{"`: `{"server":"https://x\"},{\""}`,
 	} {
-		if got := unpacked(t, server)[serverFile]; strings.TrimSpace(got) != want {
+		if got := unpackedExtension(t, server)["server.json"]; strings.TrimSpace(got) != want {
 			t.Errorf("%s: %s", server, got)
 		}
 	}
-	if page := frametest.Get(h, "/extension", nil).Body.String(); !strings.Contains(page, `href="`+archivePath+`"`) {
+	if page := frametest.Get(h, "/extension", nil).Body.String(); !strings.Contains(page, `href="/ext.zip"`) {
 		t.Error("the page does not lead to the archive")
 	}
 }
@@ -110,7 +111,7 @@ func TestTheArchiveHasTheAddressOfItsServer(t *testing.T) {
 // Both frame.Languages have every text that the extension says, with the same values.
 func TestTheExtensionSaysEverythingInBothLanguages(t *testing.T) {
 	t.Parallel()
-	files := unpacked(t, "")
+	files := unpackedExtension(t, "")
 	texts := map[string]map[string]struct {
 		Message string `json:"message"`
 	}{}
@@ -160,14 +161,14 @@ func TestTheExtensionSaysEverythingInBothLanguages(t *testing.T) {
 // extension which is also for Chrome.
 func TestFirefoxAcceptsTheArchive(t *testing.T) {
 	t.Parallel()
-	linter, err := filepath.Abs(filepath.Join("..", "testdata", "node_modules", ".bin", "addons-linter"))
+	linter, err := filepath.Abs(filepath.Join("testdata", "node_modules", ".bin", "addons-linter"))
 	if err == nil {
 		_, err = os.Stat(linter)
 	}
 	if err != nil {
 		testenv.Missing(t, err, "npm ci --prefix api/web/testdata installs it")
 	}
-	data, err := Archive("https://ushuru.example")
+	data, err := extension.Archive("https://ushuru.example")
 	if err != nil {
 		t.Fatal(err)
 	}

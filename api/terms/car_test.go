@@ -1,4 +1,4 @@
-package described_test
+package terms_test
 
 import (
 	"encoding/json"
@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"ushuru/api/described"
 	"ushuru/api/problem"
+	"ushuru/api/terms"
 	"ushuru/pkg/money"
 	"ushuru/pkg/plainjson"
 )
@@ -15,10 +15,10 @@ import (
 // canonical reads a car from JSON, as the bodies that embed it do.
 func canonical(t *testing.T, body string) (string, error) {
 	t.Helper()
-	var car described.Car
+	var car terms.Car
 	err := json.Unmarshal([]byte(body), &car)
 	if wrongType, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return "", described.TypeProblem(wrongType.Field)
+		return "", terms.CarTypeProblem(wrongType.Field)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestDescriptionsThatAreRefused(t *testing.T) {
 // TestPricesInYen are in dollars at the rate of the caller; those in dollars outrank them.
 func TestPricesInYen(t *testing.T) {
 	t.Parallel()
-	rate, err := described.ParseYenRate(json.RawMessage("150"))
+	rate, err := terms.ParseYenRate(json.RawMessage("150"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,17 +109,17 @@ func TestPricesInYen(t *testing.T) {
 		{"", "-1", "", rate, true},
 		{"", `"1000000"`, "", rate, true},
 	} {
-		got, err := described.InUSD(json.RawMessage(c.usd), json.RawMessage(c.jpy), "fobPriceJPY", c.rate)
+		got, err := terms.InUSD(json.RawMessage(c.usd), json.RawMessage(c.jpy), "fobPriceJPY", c.rate)
 		if string(got) != c.want || (err != nil) != c.bad {
 			t.Errorf("%s and %s: got %s, %v; want %s", c.usd, c.jpy, got, err, c.want)
 		}
 	}
 	for _, odd := range []string{"0.007", "49", "501", `"150"`, "true", "1e99"} {
-		if rate, err := described.ParseYenRate(json.RawMessage(odd)); err == nil {
+		if rate, err := terms.ParseYenRate(json.RawMessage(odd)); err == nil {
 			t.Errorf("%s is the rate %v", odd, rate)
 		}
 	}
-	if rate, err := described.ParseYenRate(nil); rate != nil || err != nil {
+	if rate, err := terms.ParseYenRate(nil); rate != nil || err != nil {
 		t.Errorf("no rate: got %v, %v", rate, err)
 	}
 }

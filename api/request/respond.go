@@ -1,5 +1,4 @@
-// Package respond writes the responses of the API, and records them for the log.
-package respond
+package request
 
 import (
 	"net/http"
@@ -7,30 +6,29 @@ import (
 	"time"
 
 	"ushuru/api/problem"
-	"ushuru/api/request"
 	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
 )
 
-// JSON responds with a value as JSON.
-func JSON(w http.ResponseWriter, status int, body any) error {
+// WriteJSON responds with a value as JSON.
+func WriteJSON(w http.ResponseWriter, status int, body any) error {
 	data, err := plainjson.Encode(body)
 	if err != nil {
 		return err
 	}
-	Bytes(w, status, data)
+	WriteBytes(w, status, data)
 	return nil
 }
 
-// Bytes responds with encoded JSON.
-func Bytes(w http.ResponseWriter, status int, data []byte) {
+// WriteBytes responds with encoded JSON.
+func WriteBytes(w http.ResponseWriter, status int, data []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(InLanguage(data, languageOf(w))) // it fails only when the client has disconnected
 }
 
-// Problem responds with a problem.
-func Problem(w http.ResponseWriter, p *problem.Problem) error {
+// WriteProblem responds with a problem.
+func WriteProblem(w http.ResponseWriter, p *problem.Problem) error {
 	if rec := recorderBehind(w); rec != nil {
 		rec.Code = p.Code
 		answered := *p
@@ -42,7 +40,7 @@ func Problem(w http.ResponseWriter, p *problem.Problem) error {
 		return err
 	}
 	p.SetHeader(w.Header())
-	Bytes(w, p.Status, data)
+	WriteBytes(w, p.Status, data)
 	return nil
 }
 
@@ -78,7 +76,7 @@ var (
 type Recorder struct {
 	http.ResponseWriter
 
-	Request  *request.Request
+	Request  *Request
 	Route    string // template of its route; empty until it is matched
 	Code     string // of the error that was responded with, if any
 	Status   int    // 0 until the response begins
@@ -100,15 +98,6 @@ func recorderBehind(w http.ResponseWriter) *Recorder {
 			return nil
 		}
 	}
-}
-
-// Uncompressed returns the writer behind the compression of a response, which would keep
-// pieces of it back and hide that the caller does not read them.
-func Uncompressed(w http.ResponseWriter) http.ResponseWriter {
-	if rec := recorderBehind(w); rec != nil {
-		return rec
-	}
-	return w
 }
 
 // languageOf returns the language that the sentences of a response are in.

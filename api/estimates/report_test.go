@@ -1,4 +1,4 @@
-package reports
+package estimates
 
 import (
 	"bytes"
@@ -11,27 +11,14 @@ import (
 
 	"ushuru/api/apitest"
 	"ushuru/pkg/cache"
-	"ushuru/pkg/pace"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/sheet/interpret"
-	"ushuru/pkg/sheet/scan"
 	"ushuru/pkg/sheet/transcribe"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
 
 const sheetURL = "https://p3.aucneostation.com/sheet.jpg"
-
-// newResource returns the Resource of an API process.
-func newResource(t *testing.T) (*Resource, *apitest.Parts) {
-	t.Helper()
-	p := apitest.New(t, pace.Limits{})
-	hosts, err := scan.NewHosts("p3.aucneostation.com")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return New(Options{Sheets: hosts, Limits: p.Limits, Work: p.Work}), p
-}
 
 // reading is what the AI reads on the sheet of testdata.
 func reading(t *testing.T) []byte {
@@ -70,7 +57,7 @@ func TestAReadingIsToldInTheLanguageOfTheRequest(t *testing.T) {
 	keep(t, p, cache.ReadingKey(input.ID()), reading(t))
 	summaries := map[string]string{}
 	for _, lang := range []string{"en", "sw"} {
-		got := apitest.Send(t, s.Post, apitest.Ask{URL: "/v1/condition-report", Body: `{"url":"` + sheetURL + `","lang":"` + lang + `","colour":"red"}`})
+		got := apitest.Send(t, s.PostReport, apitest.Ask{URL: "/v1/condition-report", Body: `{"url":"` + sheetURL + `","lang":"` + lang + `","colour":"red"}`})
 		var report vehicle.ConditionReport
 		got.Decode(t, &report)
 		if !got.Has(200, `"cached":true`, `"field_ignored"`) || report.ID != input.ID() || report.Lang != lang || report.Summary == "" || report.Listing != "" {
@@ -102,11 +89,11 @@ func TestASheetIsComparedWithItsListing(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask := apitest.Ask{URL: "/v1/condition-report", Body: `{"url":"` + sheetURL + `"}`}
-	if got := apitest.Send(t, s.Post, ask); !got.Has(200, `"listing":"`, `"mismatches":[{"field":"`) {
+	if got := apitest.Send(t, s.PostReport, ask); !got.Has(200, `"listing":"`, `"mismatches":[{"field":"`) {
 		t.Errorf("got %d %s", got.Status, got.Body)
 	}
 	ask.Key = "other"
-	if got := apitest.Send(t, s.Post, ask); got.Status != 200 || strings.Contains(got.Body, "mismatches") {
+	if got := apitest.Send(t, s.PostReport, ask); got.Status != 200 || strings.Contains(got.Body, "mismatches") {
 		t.Errorf("another key: got %d %s", got.Status, got.Body)
 	}
 }
@@ -149,13 +136,13 @@ func TestASheetIsSentInAForm(t *testing.T) { //nolint:tparallel // its cases fol
 		t.Run(name, func(t *testing.T) {
 			contentType, body := form(t, c.fields...)
 			ask := apitest.Ask{URL: "/v1/condition-report", Body: body, Headers: map[string]string{"Content-Type": contentType, "Prefer": "respond-async"}}
-			if got := apitest.Send(t, s.Post, ask); !got.Has(c.status, c.want) {
+			if got := apitest.Send(t, s.PostReport, ask); !got.Has(c.status, c.want) {
 				t.Errorf("got %d %.300s, want %d %s", got.Status, got.Body, c.status, c.want)
 			}
 		})
 	}
 	broken := apitest.Ask{URL: "/v1/condition-report", Body: "x", Headers: map[string]string{"Content-Type": "multipart/form-data"}}
-	if got := apitest.Send(t, s.Post, broken); !got.Has(400, `"code":"form_invalid"`) {
+	if got := apitest.Send(t, s.PostReport, broken); !got.Has(400, `"code":"form_invalid"`) {
 		t.Errorf("a form without a boundary: got %d %s", got.Status, got.Body)
 	}
 	found, _, err := p.Jobs.List(t.Context(), "key", "", 10, "")
@@ -176,7 +163,7 @@ func TestSheetsThatAreRefused(t *testing.T) {
 		`{"url":"https://cars.example/sheet.jpg"}`: "sheet_host_unsupported", `{"url":"ftp://p3.aucneostation.com/"}`: "url_forbidden",
 		`{"url":"` + sheetURL + `","lang":"fr"}`: "lang_invalid",
 	} {
-		if got := apitest.Send(t, s.Post, apitest.Ask{URL: "/v1/condition-report", Body: body}); !got.Has(400, `"code":"`+code+`"`) {
+		if got := apitest.Send(t, s.PostReport, apitest.Ask{URL: "/v1/condition-report", Body: body}); !got.Has(400, `"code":"`+code+`"`) {
 			t.Errorf("%s: got %d %s, want %s", body, got.Status, got.Body, code)
 		}
 	}

@@ -1,4 +1,4 @@
-package comparisons
+package estimates
 
 import (
 	"bytes"

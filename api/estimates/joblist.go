@@ -1,4 +1,4 @@
-package jobs
+package estimates
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"ushuru/api/await"
 	"ushuru/api/problem"
 	"ushuru/api/request"
-	"ushuru/api/respond"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/localtime"
 	"ushuru/tasks"
@@ -34,9 +33,9 @@ type listedJob struct {
 // states are the values of the parameter state.
 var states = []jobs.State{"", jobs.Queued, jobs.Running, jobs.Succeeded, jobs.Failed, jobs.Cancelled}
 
-// List answers GET /v1/jobs: the jobs that the caller's key has requested, newest
+// ListJobs answers GET /v1/jobs: the jobs that the caller's key has requested, newest
 // first.
-func (s *Resource) List(w http.ResponseWriter, plain *http.Request) error {
+func (s *Resource) ListJobs(w http.ResponseWriter, plain *http.Request) error {
 	r := request.Of(plain)
 	query, owner := r.URL.Query(), r.Key.ID
 	limit, err := request.PageSize(query)
@@ -47,14 +46,14 @@ func (s *Resource) List(w http.ResponseWriter, plain *http.Request) error {
 	if !slices.Contains(states, state) {
 		return errStateUnknown
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	found, more, err := s.options.Jobs.List(ctx, owner, query.Get("cursor"), limit, state)
 	switch {
 	case errors.Is(err, jobs.ErrBadCursor):
 		return request.ErrPageInvalid.WithCause(err)
 	case err != nil:
-		return respond.ErrUnavailable.WithCause(err)
+		return request.ErrUnavailable.WithCause(err)
 	}
 	body := struct {
 		Jobs []listedJob `json:"jobs"`
@@ -68,7 +67,7 @@ func (s *Resource) List(w http.ResponseWriter, plain *http.Request) error {
 	if more {
 		body.Next = found[len(found)-1].ID
 	}
-	return respond.JSON(w, http.StatusOK, body)
+	return request.WriteJSON(w, http.StatusOK, body)
 }
 
 func newListedJob(job *jobs.Job) listedJob {

@@ -1,4 +1,4 @@
-package described
+package terms
 
 import (
 	"bytes"

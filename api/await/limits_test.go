@@ -1,4 +1,4 @@
-package limits
+package await
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/api/request"
-	"ushuru/api/respond"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
@@ -24,7 +23,7 @@ import (
 func newLimits(t *testing.T, of pace.Limits) *Limits {
 	t.Helper()
 	client := redistest.Embedded(t).Client()
-	return New(Options{
+	return NewLimits(LimitOptions{
 		Rates: pace.NewRates(client), Bytes: pace.NewBytes(client), Jobs: jobs.NewStore(client), Batches: batch.NewStore(client),
 		Limits: of, WaitMax: time.Second,
 	})
@@ -193,7 +192,7 @@ func TestTokensOfTheAI(t *testing.T) {
 		}
 		return used, time.Now().Add(time.Hour), nil
 	}
-	next := respond.Handler(func(http.ResponseWriter, *http.Request) error { return nil })
+	next := request.Handler(func(http.ResponseWriter, *http.Request) error { return nil })
 	for _, c := range []struct {
 		used int64
 		want string

@@ -1,6 +1,4 @@
-// Package described reads a car that a caller describes, and the values that a caller
-// knows of a listing's.
-package described
+package terms
 
 import (
 	"encoding/json"
@@ -12,7 +10,6 @@ import (
 	"github.com/shopspring/decimal"
 
 	"ushuru/api/problem"
-	"ushuru/api/terms"
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/money"
@@ -43,8 +40,8 @@ type Car struct {
 // errNoCar means a request that describes no car.
 var errNoCar = problem.BadRequest("field_invalid.quote")
 
-// TypeProblem says which type a field must have, which is named as encoding/json names it.
-func TypeProblem(field string) *problem.Problem {
+// CarTypeProblem says which type a field must have, which is named as encoding/json names it.
+func CarTypeProblem(field string) *problem.Problem {
 	switch name := field[strings.LastIndex(field, ".")+1:]; name { // without that of the embedded struct
 	case "":
 		return errNoCar
@@ -182,9 +179,9 @@ func (c *Car) amounts(input *vehicle.QuoteInput) error {
 		max   int
 		into  **money.Number
 	}{
-		{"fobPriceUSD", c.FOBPriceUSD, terms.MaxPriceUSD, &input.FOBPriceUSD},
-		{"cfPriceUSD", c.CFPriceUSD, terms.MaxPriceUSD, &input.CFPriceUSD},
-		{"m3", c.M3, terms.MaxM3, &input.M3},
+		{"fobPriceUSD", c.FOBPriceUSD, MaxPriceUSD, &input.FOBPriceUSD},
+		{"cfPriceUSD", c.CFPriceUSD, MaxPriceUSD, &input.CFPriceUSD},
+		{"m3", c.M3, MaxM3, &input.M3},
 	} {
 		if jsonobject.IsAbsent(field.value) {
 			continue

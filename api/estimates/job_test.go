@@ -1,42 +1,18 @@
-package jobs
+package estimates
 
 import (
 	"encoding/json"
-	"log/slog"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 
 	"ushuru/api/apitest"
-	"ushuru/api/estimates"
-	"ushuru/api/reports"
-	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
-	"ushuru/pkg/pace"
-	"ushuru/pkg/sheet/scan"
 	"ushuru/pkg/testenv"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
-
-// newResource returns the Resource of an API process.
-func newResource(t *testing.T) (*Resource, *apitest.Parts) {
-	t.Helper()
-	p := apitest.New(t, pace.Limits{})
-	hosts, err := scan.NewHosts()
-	if err != nil {
-		t.Fatal(err)
-	}
-	estimated := estimates.New(estimates.Options{
-		Tasks: p.Tasks, Costs: cost.Embedded(), Limits: p.Limits, Work: p.Work, Log: slog.New(slog.DiscardHandler),
-	})
-	return New(Options{
-		Tasks: p.Tasks, Jobs: p.Jobs, Hub: p.Hub, Costs: cost.Embedded(), Limits: p.Limits, Work: p.Work, Streams: p.Streams,
-		Estimates: estimated, Reports: reports.New(reports.Options{Sheets: hosts, Limits: p.Limits, Work: p.Work}),
-	}), p
-}
 
 // submit submits a job of a kind for a key.
 func submit(t *testing.T, p *apitest.Parts, kind, owner string, input any) *jobs.Job {
@@ -48,34 +24,25 @@ func submit(t *testing.T, p *apitest.Parts, kind, owner string, input any) *jobs
 	return job
 }
 
-func listing(path string) tasks.EstimateInput {
+func listingInput(path string) tasks.EstimateInput {
 	return tasks.EstimateInput{URL: "https://cars.example" + path}
 }
 
 // of names a job in the path.
 func of(job *jobs.Job) map[string]string { return map[string]string{"id": job.ID} }
 
-func estimate(t *testing.T) string {
-	t.Helper()
-	data, err := os.ReadFile("../testdata/estimate.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
-
 // TestTheResultOfAJobIsInTheViewOfTheRequest.
 func TestTheResultOfAJobIsInTheViewOfTheRequest(t *testing.T) {
 	t.Parallel()
 	s, p := newResource(t)
-	listed := submit(t, p, tasks.KindEstimate, "key", listing("/1"))
+	listed := submit(t, p, tasks.KindEstimate, "key", listingInput("/1"))
 	quote := submit(t, p, tasks.KindQuote, "key", vehicle.QuoteInput{Make: "TOYOTA", Model: "IST", Year: 2005})
 	for _, job := range []*jobs.Job{listed, quote} {
-		open := apitest.Send(t, s.Get, apitest.Ask{URL: "/v1/jobs/" + job.ID + "?rate=2700", Vars: of(job)})
+		open := apitest.Send(t, s.GetJob, apitest.Ask{URL: "/v1/jobs/" + job.ID + "?rate=2700", Vars: of(job)})
 		if !open.Has(200, `"state":"queued"`, `"step":"`, `"location":"/v1/jobs/`+job.ID+`?rate=2700"`) || strings.Contains(open.Body, `"result"`) {
 			t.Errorf("before its end: got %d %s", open.Status, open.Body)
 		}
-		p.Succeed(t, job.ID, estimate(t))
+		p.Succeed(t, job.ID, estimateJSON(t))
 	}
 	for _, c := range []struct {
 		job   *jobs.Job
@@ -89,12 +56,12 @@ func TestTheResultOfAJobIsInTheViewOfTheRequest(t *testing.T) {
 		{listed, `?costs={"freight":1}`, []string{`"field_ignored"`, "costs.freight"}},
 		{quote, "?rate=2500", []string{`"others":2500`}},
 	} {
-		if got := apitest.Send(t, s.Get, apitest.Ask{URL: "/v1/jobs/" + c.job.ID + strings.ReplaceAll(c.query, `"`, "%22"), Vars: of(c.job)}); !got.Has(200, c.want...) {
+		if got := apitest.Send(t, s.GetJob, apitest.Ask{URL: "/v1/jobs/" + c.job.ID + strings.ReplaceAll(c.query, `"`, "%22"), Vars: of(c.job)}); !got.Has(200, c.want...) {
 			t.Errorf("%s: got %d %.600s, want %q", c.query, got.Status, got.Body, c.want)
 		}
 	}
 	for query, param := range map[string]string{"?explain=banana": "explain", "?landing=soon": "landing", "?byMonth=yes": "byMonth", "?destination=Beira": "destination"} {
-		if got := apitest.Send(t, s.Get, apitest.Ask{URL: "/v1/jobs/" + listed.ID + query, Vars: of(listed)}); !got.Has(400, `"param":"`+param+`"`) {
+		if got := apitest.Send(t, s.GetJob, apitest.Ask{URL: "/v1/jobs/" + listed.ID + query, Vars: of(listed)}); !got.Has(400, `"param":"`+param+`"`) {
 			t.Errorf("%s: got %d %s, want the field %s", query, got.Status, got.Body, param)
 		}
 	}
@@ -103,15 +70,15 @@ func TestTheResultOfAJobIsInTheViewOfTheRequest(t *testing.T) {
 func TestTheErrorOfAJobIsInItsBody(t *testing.T) {
 	t.Parallel()
 	s, p := newResource(t)
-	job := submit(t, p, tasks.KindEstimate, "key", listing("/gone"))
+	job := submit(t, p, tasks.KindEstimate, "key", listingInput("/gone"))
 	p.Fail(t, job.ID, &jobs.Error{Notice: message.New("error/listing_gone", nil), Permanent: true})
 	for _, query := range []string{"", "?explain=true"} {
-		got := apitest.Send(t, s.Get, apitest.Ask{URL: "/v1/jobs/" + job.ID + query, Vars: of(job)})
+		got := apitest.Send(t, s.GetJob, apitest.Ask{URL: "/v1/jobs/" + job.ID + query, Vars: of(job)})
 		if !got.Has(200, `"state":"failed"`, `"error":{"error":"`, `"code":"listing_gone"`, `"retryable":false`) {
 			t.Errorf("%s: got %d %s", query, got.Status, got.Body)
 		}
 	}
-	if got := apitest.Send(t, s.Get, apitest.Ask{URL: "/v1/jobs/none", Vars: map[string]string{"id": "none"}}); !got.Has(404, `"code":"job_not_found"`) {
+	if got := apitest.Send(t, s.GetJob, apitest.Ask{URL: "/v1/jobs/none", Vars: map[string]string{"id": "none"}}); !got.Has(404, `"code":"job_not_found"`) {
 		t.Errorf("got %d %s", got.Status, got.Body)
 	}
 }
@@ -120,16 +87,16 @@ func TestTheErrorOfAJobIsInItsBody(t *testing.T) {
 func TestReadingAJobMayWaitForItsEnd(t *testing.T) {
 	t.Parallel()
 	s, p := newResource(t)
-	job := submit(t, p, tasks.KindEstimate, "key", listing("/later"))
+	job := submit(t, p, tasks.KindEstimate, "key", listingInput("/later"))
 	ask := apitest.Ask{URL: "/v1/jobs/" + job.ID, Vars: of(job), Headers: map[string]string{"Prefer": "wait=0"}}
-	if got := apitest.Send(t, s.Get, ask); !got.Has(200, `"state":"queued"`) || got.Header.Get("Preference-Applied") != "wait=0" {
+	if got := apitest.Send(t, s.GetJob, ask); !got.Has(200, `"state":"queued"`) || got.Header.Get("Preference-Applied") != "wait=0" {
 		t.Errorf("got %d %v %s", got.Status, got.Header, got.Body)
 	}
 	ask.Headers = map[string]string{"Prefer": "wait=9"}
 	answers := make(chan apitest.Answer)
-	go func() { answers <- apitest.Send(t, s.Get, ask) }()
+	go func() { answers <- apitest.Send(t, s.GetJob, ask) }()
 	testenv.AwaitTrue(t, "a request that waits", func() bool { return p.Work.Waiting() == 1 })
-	p.Succeed(t, job.ID, estimate(t))
+	p.Succeed(t, job.ID, estimateJSON(t))
 	if got := <-answers; !got.Has(200, `"state":"succeeded"`) {
 		t.Errorf("got %d %.300s", got.Status, got.Body)
 	}
@@ -139,9 +106,9 @@ func TestReadingAJobMayWaitForItsEnd(t *testing.T) {
 func TestAJobIsCancelledByWhoRequestedItAlone(t *testing.T) {
 	t.Parallel()
 	s, p := newResource(t)
-	job := submit(t, p, tasks.KindEstimate, "key", listing("/1"))
+	job := submit(t, p, tasks.KindEstimate, "key", listingInput("/1"))
 	remove := func(job *jobs.Job, key string) apitest.Answer {
-		return apitest.Send(t, s.Cancel, apitest.Ask{Method: http.MethodDelete, URL: "/v1/jobs/" + job.ID, Vars: of(job), Key: key})
+		return apitest.Send(t, s.CancelJob, apitest.Ask{Method: http.MethodDelete, URL: "/v1/jobs/" + job.ID, Vars: of(job), Key: key})
 	}
 	if got := remove(job, "other"); !got.Has(403, `"code":"not_asked"`) {
 		t.Errorf("of another key: got %d %s", got.Status, got.Body)
@@ -149,13 +116,13 @@ func TestAJobIsCancelledByWhoRequestedItAlone(t *testing.T) {
 	if got := remove(job, "key"); !got.Has(200, `"state":"cancelled"`) {
 		t.Errorf("got %d %s", got.Status, got.Body)
 	}
-	ended := submit(t, p, tasks.KindEstimate, "key", listing("/2"))
-	p.Succeed(t, ended.ID, estimate(t))
+	ended := submit(t, p, tasks.KindEstimate, "key", listingInput("/2"))
+	p.Succeed(t, ended.ID, estimateJSON(t))
 	if got := remove(ended, "key"); !got.Has(409, `"code":"job_ended"`) {
 		t.Errorf("that has ended: got %d %s", got.Status, got.Body)
 	}
-	shared := submit(t, p, tasks.KindEstimate, "key", listing("/3"))
-	submit(t, p, tasks.KindEstimate, "other", listing("/3"))
+	shared := submit(t, p, tasks.KindEstimate, "key", listingInput("/3"))
+	submit(t, p, tasks.KindEstimate, "other", listingInput("/3"))
 	if got := remove(shared, "key"); !got.Has(409, `"code":"job_wanted"`) {
 		t.Errorf("that another waits for: got %d %s", got.Status, got.Body)
 	}
@@ -167,12 +134,12 @@ func TestAJobIsCancelledByWhoRequestedItAlone(t *testing.T) {
 func TestJobsOfAKeyAreListed(t *testing.T) {
 	t.Parallel()
 	s, p := newResource(t)
-	first := submit(t, p, tasks.KindEstimate, "key", listing("/1"))
+	first := submit(t, p, tasks.KindEstimate, "key", listingInput("/1"))
 	p.Fail(t, first.ID, &jobs.Error{Notice: message.New("error/listing_gone", nil), Details: json.RawMessage(`{"car":{"make":"TOYOTA"}}`)})
 	second := submit(t, p, tasks.KindQuote, "key", vehicle.QuoteInput{Make: "TOYOTA", Model: "IST", Year: 2005})
-	submit(t, p, tasks.KindEstimate, "other", listing("/2"))
+	submit(t, p, tasks.KindEstimate, "other", listingInput("/2"))
 	list := func(query string) apitest.Answer {
-		return apitest.Send(t, s.List, apitest.Ask{URL: "/v1/jobs" + query})
+		return apitest.Send(t, s.ListJobs, apitest.Ask{URL: "/v1/jobs" + query})
 	}
 	got := list("")
 	if !got.Has(200, `"id":"`+second.ID, `"car":{"make":"TOYOTA","model":"IST","year":2005}`, `"urls":["https://cars.example/1"]`, `"code":"listing_gone"`, `"location":"/v1/jobs/`+first.ID+`"`) ||
@@ -197,9 +164,9 @@ func TestAFailedJobIsRequestedAgain(t *testing.T) {
 	t.Parallel()
 	s, p := newResource(t)
 	retry := func(job *jobs.Job, query, key string) apitest.Answer {
-		return apitest.Send(t, s.Retry, apitest.Ask{Method: http.MethodPost, URL: "/v1/jobs/" + job.ID + "/retry" + query, Vars: of(job), Key: key})
+		return apitest.Send(t, s.RetryJob, apitest.Ask{Method: http.MethodPost, URL: "/v1/jobs/" + job.ID + "/retry" + query, Vars: of(job), Key: key})
 	}
-	for _, input := range map[string]any{tasks.KindEstimate: listing("/1"), tasks.KindQuote: vehicle.QuoteInput{Make: "TOYOTA", Model: "IST", Year: 2005}} {
+	for _, input := range map[string]any{tasks.KindEstimate: listingInput("/1"), tasks.KindQuote: vehicle.QuoteInput{Make: "TOYOTA", Model: "IST", Year: 2005}} {
 		kind := tasks.KindQuote
 		if _, ok := input.(tasks.EstimateInput); ok {
 			kind = tasks.KindEstimate
@@ -223,7 +190,7 @@ func TestAFailedJobIsRequestedAgain(t *testing.T) {
 			t.Errorf("got %d %s", got.Status, got.Body)
 		}
 	}
-	refused := submit(t, p, tasks.KindEstimate, "key", listing("/sold"))
+	refused := submit(t, p, tasks.KindEstimate, "key", listingInput("/sold"))
 	p.Fail(t, refused.ID, &jobs.Error{Notice: message.New("error/listing_gone", nil), Permanent: true})
 	if got := retry(refused, "", "key"); !got.Has(422, `"code":"listing_gone"`) && got.Status != 202 {
 		t.Errorf("a refusal that is remembered: got %d %s", got.Status, got.Body)
@@ -243,12 +210,12 @@ func TestAFailedJobIsRequestedAgain(t *testing.T) {
 func TestAJobIsFollowed(t *testing.T) {
 	t.Parallel()
 	s, p := newResource(t)
-	job := submit(t, p, tasks.KindEstimate, "key", listing("/1"))
+	job := submit(t, p, tasks.KindEstimate, "key", listingInput("/1"))
 	ask := apitest.Ask{URL: "/v1/jobs/" + job.ID + "/events?rate=2500", Vars: of(job)}
 	answers := make(chan apitest.Answer)
-	go func() { answers <- apitest.Send(t, s.Events, ask) }()
+	go func() { answers <- apitest.Send(t, s.JobEvents, ask) }()
 	testenv.AwaitTrue(t, "an open stream", func() bool { return p.Streams.Open() == 1 })
-	p.Succeed(t, job.ID, estimate(t))
+	p.Succeed(t, job.ID, estimateJSON(t))
 	got := <-answers
 	if !got.Has(200, "retry: 2000\n\n", "event: progress\n", "event: end\n", `"state":"succeeded"`, `"others":2500`) {
 		t.Errorf("got %d %.500s", got.Status, got.Body)
@@ -256,7 +223,7 @@ func TestAJobIsFollowed(t *testing.T) {
 	_, last, _ := strings.Cut(got.Body[strings.LastIndex(got.Body, "id: "):], "id: ")
 	last, _, _ = strings.Cut(last, "\n")
 	ask.Headers = map[string]string{"Last-Event-ID": last}
-	if again := apitest.Send(t, s.Events, ask); again.Status != http.StatusNoContent {
+	if again := apitest.Send(t, s.JobEvents, ask); again.Status != http.StatusNoContent {
 		t.Errorf("who has the last event: got %d %s", again.Status, again.Body)
 	}
 }

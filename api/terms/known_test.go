@@ -1,12 +1,12 @@
-package described_test
+package terms_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
 
-	"ushuru/api/described"
 	"ushuru/api/problem"
+	"ushuru/api/terms"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
 )
@@ -46,7 +46,7 @@ func TestParseKnown(t *testing.T) {
 		{`{"fobPriceUSD":0}`, "", `"fobPriceUSD" must be`},
 		{`{"fuel":"` + strings.Repeat("x", 101) + `"}`, "", `"fuel" must be`},
 	} {
-		known, err := described.ParseKnown(json.RawMessage(c.body))
+		known, err := terms.ParseKnown(json.RawMessage(c.body))
 		got := encoded(t, known)
 		switch {
 		case c.said == "" && (err != nil || got != c.want):
@@ -69,7 +69,7 @@ func TestRowsOfATableHaveKnownValues(t *testing.T) {
 		{map[string]string{"year": "soon"}, "", true},
 		{map[string]string{"year": "2016", "colour": "red"}, "", true},
 	} {
-		known, err := described.ParseKnown(described.KnownOfCells(c.cells))
+		known, err := terms.ParseKnown(terms.KnownOfCells(c.cells))
 		if got := encoded(t, known); got != c.want || (err != nil) != c.bad {
 			t.Errorf("%q: %s, %v; want %s", c.cells, encoded(t, known), err, c.want)
 		}

@@ -1,6 +1,4 @@
-// Package asset serves the files that belong to pages: styles, scripts and icons. Their
-// addresses have a hash of their content, so that browsers keep them forever.
-package asset
+package frame
 
 import (
 	"bytes"
@@ -18,7 +16,8 @@ import (
 	"strings"
 )
 
-// Files are files by their addresses.
+// Files are files that belong to pages: styles, scripts and icons. Their addresses have a hash
+// of their content, so that browsers keep them forever.
 type Files struct {
 	addresses map[string]string // by the names of the files
 	files     map[string]file   // by their addresses
@@ -29,20 +28,20 @@ type file struct {
 	mediaType string
 }
 
-// Read reads the named files of a file system. Their addresses begin with prefix, which
+// ReadFiles reads the named files of a file system. Their addresses begin with prefix, which
 // ends in a slash. A file whose name ends in .gz is served as what is packed in it.
-func Read(prefix string, from fs.FS, names ...string) (*Files, error) {
+func ReadFiles(prefix string, from fs.FS, names ...string) (*Files, error) {
 	f := &Files{map[string]string{}, map[string]file{}}
 	for _, name := range names {
 		data, err := fs.ReadFile(from, name)
 		if err != nil {
-			return nil, fmt.Errorf("asset: %w", err)
+			return nil, fmt.Errorf("frame: %w", err)
 		}
 		packed := data
 		if plain, is := strings.CutSuffix(name, ".gz"); !is {
 			packed = pack(data)
 		} else if data, err = unpack(data); err != nil {
-			return nil, fmt.Errorf("asset: %s: %w", name, err)
+			return nil, fmt.Errorf("frame: %s: %w", name, err)
 		} else {
 			name = plain
 		}
@@ -60,7 +59,7 @@ func Read(prefix string, from fs.FS, names ...string) (*Files, error) {
 func (f *Files) Address(name string) (string, error) {
 	address, ok := f.addresses[name]
 	if !ok {
-		return "", fmt.Errorf("asset: no file %q", name)
+		return "", fmt.Errorf("frame: no file %q", name)
 	}
 	return address, nil
 }
@@ -83,40 +82,26 @@ func (f *Files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Del("Content-Security-Policy")
 		h.Del("Referrer-Policy")
 	}
-	if acceptsPacked(r) {
-		Send(w, r, http.StatusOK, found.mediaType, nil, found.packed)
-		return
+	body := found.packed
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+	} else {
+		var err error
+		if body, err = unpack(body); err != nil {
+			http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+			return
+		}
 	}
-	data, err := unpack(found.packed)
-	if err != nil {
-		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
-		return
-	}
-	Send(w, r, http.StatusOK, found.mediaType, data, nil)
+	Send(w, http.StatusOK, found.mediaType, body)
 }
 
-// acceptsPacked reports whether a browser reads gzip.
-func acceptsPacked(r *http.Request) bool {
-	return strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
-}
-
-// Send responds with a body, compressed when the browser can read it. packed is nil when
-// the body has not been compressed yet.
-func Send(w http.ResponseWriter, r *http.Request, status int, mediaType string, body, packed []byte) {
+// Send responds with a body. The server compresses it for a browser that can read that.
+func Send(w http.ResponseWriter, status int, mediaType string, body []byte) {
 	h := w.Header()
 	h.Set("Content-Type", mediaType)
-	if acceptsPacked(r) {
-		if packed == nil {
-			packed = pack(body)
-		}
-		h.Set("Content-Encoding", "gzip")
-		body = packed
-	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) // the visitor may have left
-	}
+	_, _ = w.Write(body) // the visitor may have left
 }
 
 // pack returns data in the format gzip.
@@ -133,11 +118,11 @@ func pack(data []byte) []byte {
 func unpack(packed []byte) ([]byte, error) {
 	reader, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
-		return nil, fmt.Errorf("asset: %w", err)
+		return nil, fmt.Errorf("frame: %w", err)
 	}
 	data, err := io.ReadAll(reader)
 	if err != nil {
-		return nil, fmt.Errorf("asset: %w", err)
+		return nil, fmt.Errorf("frame: %w", err)
 	}
 	return data, nil
 }

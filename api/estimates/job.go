@@ -1,6 +1,4 @@
-// Package jobs answers the requests for jobs: their state, their result in the view of the
-// request, their events, their end and another try.
-package jobs
+package estimates
 
 import (
 	"context"
@@ -11,14 +9,9 @@ import (
 	"time"
 
 	"ushuru/api/await"
-	"ushuru/api/estimates"
-	"ushuru/api/limits"
 	"ushuru/api/problem"
-	"ushuru/api/reports"
 	"ushuru/api/request"
-	"ushuru/api/respond"
 	"ushuru/api/terms"
-	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
@@ -36,28 +29,9 @@ var (
 	errWanted            = problem.Conflict("job_wanted")
 )
 
-// Options are the parts and settings of a Resource.
-type Options struct {
-	Tasks     *tasks.Engine
-	Jobs      *jobs.Store
-	Hub       *jobs.Hub // its Run must be running
-	Costs     *cost.Tables
-	Limits    *limits.Limits
-	Work      *await.Work
-	Streams   *await.Streams
-	Estimates *estimates.Resource
-	Reports   *reports.Resource
-}
-
-// Resource answers the requests for jobs.
-type Resource struct{ options Options }
-
-// New returns the Resource of some parts.
-func New(options Options) *Resource { return &Resource{options} }
-
-// body returns a job for the caller of a request, in the view of its query: what leads
+// jobBody returns a job for the caller of a request, in the view of its query: what leads
 // to the result has that view too.
-func (s *Resource) body(r *request.Request, job *jobs.Job) (await.Body, error) {
+func (s *Resource) jobBody(r *request.Request, job *jobs.Job) (await.Body, error) {
 	if !tasks.IsFor(job, r.Key.ID) {
 		return await.Body{}, await.ErrJobNotFound
 	}
@@ -72,57 +46,57 @@ func (s *Resource) body(r *request.Request, job *jobs.Job) (await.Body, error) {
 		return body, nil
 	}
 	if body.Error == nil {
-		body.Result, err = s.result(r, job, nil)
+		body.Result, err = s.jobResult(r, job, nil)
 		return body, err
 	}
-	_, err = s.result(r, job, body.Error)
+	_, err = s.jobResult(r, job, body.Error)
 	body.Error, _ = errors.AsType[*problem.Problem](err)
 	return body, nil
 }
 
-// result returns the result of a job in the view of a request, or its error.
-func (s *Resource) result(r *request.Request, job *jobs.Job, failed error) ([]byte, error) {
+// jobResult returns the result of a job in the view of a request, or its error.
+func (s *Resource) jobResult(r *request.Request, job *jobs.Job, failed error) ([]byte, error) {
 	switch {
 	case job.Kind == tasks.KindEstimate:
 		var input tasks.EstimateInput
 		if err := json.Unmarshal(job.Input, &input); err != nil {
 			return nil, fmt.Errorf("jobs: input of job %s: %w", job.ID, err)
 		}
-		return s.options.Estimates.Finish(r, job.Result, failed, input)
+		return s.Finish(r, job.Result, failed, input)
 	case failed != nil:
 		return nil, failed
 	case job.Kind == tasks.KindQuote:
 		return terms.Priced(s.options.Costs, job.Result, r.Terms, vehicle.FromRequest, r.Warnings())
 	case job.Kind == tasks.KindReport:
-		return s.report(r, job)
+		return s.jobReport(r, job)
 	}
 	return job.Result, nil
 }
 
-// report returns the report on a sheet that a job has read.
-func (s *Resource) report(r *request.Request, job *jobs.Job) ([]byte, error) {
+// jobReport returns the report on a sheet that a job has read.
+func (s *Resource) jobReport(r *request.Request, job *jobs.Job) ([]byte, error) {
 	var input tasks.ReportInput
 	if err := json.Unmarshal(job.Input, &input); err != nil {
 		return nil, fmt.Errorf("jobs: input of job %s: %w", job.ID, err)
 	}
-	report, err := s.options.Reports.Report(r.Context(), input, r.Key.ID, job.Result, r.Lang)
+	report, err := s.report(r.Context(), input, r.Key.ID, job.Result, r.Lang)
 	if err != nil {
 		return nil, err
 	}
 	return plainjson.Encode(report)
 }
 
-// Get answers GET /v1/jobs/{id}. With Prefer: wait=N it waits up to N
+// GetJob answers GET /v1/jobs/{id}. With Prefer: wait=N it waits up to N
 // seconds for the end of the job. Any valid key may read the job of a public
-// listing by its id: ids cannot be guessed, and callers of one listing share its job.
-func (s *Resource) Get(w http.ResponseWriter, plain *http.Request) error {
+// listingInput by its id: ids cannot be guessed, and callers of one listingInput share its job.
+func (s *Resource) GetJob(w http.ResponseWriter, plain *http.Request) error {
 	r := request.Of(plain)
 	id := r.Var("id")
 	if prefer := r.Prefer; prefer.Waits {
-		w.Header().Set("Preference-Applied", "wait="+respond.Seconds(prefer.Wait))
+		w.Header().Set("Preference-Applied", "wait="+request.Seconds(prefer.Wait))
 		job, err := s.options.Work.WaitUnlessHindered(r, id, prefer.Wait)
 		if err == nil {
-			return s.write(w, r, job)
+			return s.writeJob(w, r, job)
 		}
 		if !await.IsUnfinished(err) {
 			return err
@@ -132,23 +106,23 @@ func (s *Resource) Get(w http.ResponseWriter, plain *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.write(w, r, job)
+	return s.writeJob(w, r, job)
 }
 
-func (s *Resource) write(w http.ResponseWriter, r *request.Request, job *jobs.Job) error {
-	body, err := s.body(r, job)
+func (s *Resource) writeJob(w http.ResponseWriter, r *request.Request, job *jobs.Job) error {
+	body, err := s.jobBody(r, job)
 	if err != nil {
 		return err
 	}
-	return respond.JSON(w, http.StatusOK, body)
+	return request.WriteJSON(w, http.StatusOK, body)
 }
 
-// Cancel answers DELETE /v1/jobs/{id}: it cancels a job. Callers of one
-// listing share its job, so the caller's key must have requested it, and no
+// CancelJob answers DELETE /v1/jobs/{id}: it cancels a job. Callers of one
+// listingInput share its job, so the caller's key must have requested it, and no
 // other request may wait for it.
-func (s *Resource) Cancel(w http.ResponseWriter, plain *http.Request) error {
+func (s *Resource) CancelJob(w http.ResponseWriter, plain *http.Request) error {
 	r := request.Of(plain)
-	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	r.Job = r.Var("id")
 	job, err := s.options.Tasks.CancelFor(ctx, r.Job, r.Key.ID)
@@ -160,16 +134,16 @@ func (s *Resource) Cancel(w http.ResponseWriter, plain *http.Request) error {
 	case errors.Is(err, tasks.ErrStillNeeded):
 		return errWanted.WithCause(err)
 	case err != nil:
-		return respond.ErrUnavailable.WithCause(err)
+		return request.ErrUnavailable.WithCause(err)
 	case job.State != jobs.Cancelled:
 		return errEnded
 	}
-	return respond.JSON(w, http.StatusOK, await.NewBody(job))
+	return request.WriteJSON(w, http.StatusOK, await.NewBody(job))
 }
 
-// Events answers GET /v1/jobs/{id}/events: an event whenever the job's state
+// JobEvents answers GET /v1/jobs/{id}/events: an event whenever the job's state
 // or progress changes, and a last one with its result or error.
-func (s *Resource) Events(w http.ResponseWriter, plain *http.Request) error {
+func (s *Resource) JobEvents(w http.ResponseWriter, plain *http.Request) error {
 	r := request.Of(plain)
 	id := r.Var("id")
 	r.Job = id
@@ -183,7 +157,7 @@ func (s *Resource) Events(w http.ResponseWriter, plain *http.Request) error {
 		}
 		listings = s.options.Work.ListingsOf(ctx, job)
 		r.Request = r.WithContext(ctx)
-		body, err := s.body(r, job) //nolint:contextcheck // the request has the context
+		body, err := s.jobBody(r, job) //nolint:contextcheck // the request has the context
 		if err != nil {
 			return await.Event{}, err
 		}

@@ -1,4 +1,4 @@
-package respond
+package request
 
 import (
 	"context"
@@ -7,8 +7,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-
-	"ushuru/api/request"
 )
 
 // TestErrorOfADisconnectedCaller: every error of a request whose client has
@@ -26,7 +24,7 @@ func TestErrorOfADisconnectedCaller(t *testing.T) {
 
 func TestUnknownErrorIsInternal(t *testing.T) {
 	w := httptest.NewRecorder()
-	rec := &Recorder{ResponseWriter: w, Request: &request.Request{}}
+	rec := &Recorder{ResponseWriter: w, Request: &Request{}}
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
 	Handler(func(http.ResponseWriter, *http.Request) error { return errors.New("secret cause") }).ServeHTTP(rec, r)
 	const want = `{"error":"Something went wrong on our side. Please try again later.","code":"internal",`
