@@ -23,7 +23,6 @@ func (r *reader) deny1(c Category) {
 // deny reads a no behind its nouns: it covers the open statements of its list. Of a
 // part it says that it is missing, unless it is good news (異常なし).
 func (r *reader) deny(kind string, tok *token) { //nolint:cyclop // one case for each thing that a no can deny
-	r.known = true
 	defer func() { r.wasDeny, r.ended, r.good = true, false, nil }()
 	switch {
 	case r.record && len(r.fresh) > 0 && r.fresh[0].category == Meter:
@@ -35,7 +34,7 @@ func (r *reader) deny(kind string, tok *token) { //nolint:cyclop // one case for
 		return
 	case kind == "verb" && r.lacksFunction(tok):
 		return
-	case r.prev != nil && r.prev.kind == "unknown" && r.prev.end == tok.start && len(r.open) == 0:
+	case r.prev != nil && r.prev.isOther() && r.prev.end == tok.start && len(r.open) == 0:
 		r.parts = nil // of a noun in no table: 走行に…なし
 		return
 	case len(r.before) > 0 && len(r.open) == 0:
@@ -247,6 +246,7 @@ func (r *reader) suspect(tok *token) {
 
 // finish says what is left at the end of a sentence.
 func (r *reader) finish() {
+	r.endItem()
 	r.choose()
 	r.unfound()
 }
@@ -255,7 +255,6 @@ func (r *reader) finish() {
 // without a finding is of the part itself (レッカー必要), and so is a no in front.
 func (r *reader) unfound() {
 	for _, p := range r.parts {
-		r.vague = r.vague || r.unclear && slices.Contains(vital, classOf(p))
 		if e, exact := matrix()[[2]string{classOf(p), "need"}]; exact && r.needs {
 			r.statement(e, classOf(p), p)
 			continue

@@ -7,7 +7,6 @@ import (
 
 // find reads a finding and applies it to its parts.
 func (r *reader) find(tok *token) { //nolint:cyclop // the conditions of one rule after the other
-	r.known = true
 	switch name := findingName(tok); {
 	case r.good != nil && r.good.name == string(Meter) && slices.Contains(ofMeters, name):
 		r.denyGood(false)

@@ -12,7 +12,7 @@ func (r *reader) place(tok *token, next []*token) {
 	}
 	for _, follows := range next {
 		switch {
-		case tok.senses[0].name == "", follows.has("part"), follows.kind == "unknown", follows.kind == "comma":
+		case tok.senses[0].name == "", follows.has("part"), follows.isOther(), follows.kind == "comma":
 			return
 		case follows.has("find"):
 			tok.senses = []sense{{kind: "part", name: tok.senses[0].name}}
@@ -36,9 +36,6 @@ func (r *reader) partsHere() int { return len(r.parts) }
 // structural are the classes of parts that a car stands and falls with.
 var structural = []string{"frame", "floor", "roof", "semi"}
 
-// vital are the classes of parts of which a word in no table may say the worst.
-var vital = []string{"engine", "engpart", "gear", "run", "brake", "airbag", "hv", "meter", "papers", "chassisno"}
-
 // accessories are the classes of parts whose name may end a compound that begins
 // with a structural part: ピラートリム.
 var accessories = []string{"inner", "outer", "equip", "glass", "other"}
@@ -54,11 +51,10 @@ func classOf(tok *token) string {
 
 // part reads the name of a part. The head of a compound is at its right end.
 func (r *reader) part(tok *token) {
-	r.known = true
 	if p := r.prev; p != nil && p.end == tok.start && p.has("part") && len(r.parts) > 0 && r.parts[len(r.parts)-1] == p {
 		r.compound(p, tok)
 	}
-	r.parts, r.unclear = append(r.parts, tok), false
+	r.parts, r.heads = append(r.parts, tok), append(r.heads, classOf(tok))
 	r.used = nil
 	if tok.latin && r.prev != nil && r.prev.latin && r.prev.has("find") { // a finding stood in front: bent frame
 		if last := len(r.fresh) - 1; last >= 0 && r.fresh[last].class == "alone" {

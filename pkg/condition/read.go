@@ -12,7 +12,6 @@ import (
 // judged one by one, so that a denial covers its own sentence alone.
 func Read(s string) Judgement {
 	var all Judgement
-	known := false
 	for _, sentence := range sentences(s) {
 		r := reader{}
 		r.read(fold(sentence).tokens())
@@ -28,10 +27,9 @@ func Read(s string) Judgement {
 				all.Denied = append(all.Denied, c)
 			}
 		}
-		known = known || r.known && !r.vague
+		all.Unread = append(all.Unread, r.unread...)
 	}
 	slices.SortStableFunc(all.Findings, func(a, b Finding) int { return b.Severity.Rank() - a.Severity.Rank() })
-	all.Unknown = !known && len(all.Findings) == 0 && strings.TrimSpace(s) != ""
 	return all
 }
 
@@ -101,13 +99,14 @@ type reader struct {
 	before   []*statement // what an arrow corrects
 	wasDeny  bool
 	denied   []Category
-	known    bool
-	unclear  bool         // the last word is in no table
-	vague    bool         // and stands behind a part that a car stands and falls with
+	unread   []string     // words that no table knows
+	missed   []string     // the same, of this item
+	heads    []string     // the classes of the parts of this item
 	fresh    []*statement // of the last finding
 }
 
 func (r *reader) read(list []*token) {
+	list = inOrder(list)
 	for i, tok := range list {
 		r.joined = r.joined || tok.latin && (tok.kind == "tight" || i == len(list)-1 && tok.text == "HISTORY")
 	}
@@ -124,16 +123,21 @@ func (r *reader) read(list []*token) {
 func (r *reader) take(tok *token, list []*token, i int) { //nolint:cyclop // one case for each kind of word
 	switch tok.kind {
 	case "unknown":
-		r.unclear = len(r.parts) > 0 && !strings.ContainsAny(tok.text, "0123456789,.")
+		r.miss(tok)
+	case "word":
 	case "gap", "tight":
 	case "place":
 		r.place(tok, list[i+1:])
 	case "comma", "dot", "but":
 		r.comma(tok.kind != "comma")
 	case "arrow":
+		r.endItem()
 		r.before, r.open, r.parts = append(slices.Clone(r.all), r.open...), nil, nil
 		r.item++
 	case "glue":
+		if tok.text == "時" && len(r.parts) == 0 {
+			r.parts = r.used // 窓上昇時異音: the noise is of the window
+		}
 		if last := len(r.all) - 1; strings.HasSuffix(tok.text, "車") && last >= 0 {
 			r.all[last].isCar = true
 			if r.all[last].category == "hail" && !r.all[last].dropped {
@@ -190,7 +194,6 @@ func (r *reader) predicate(tok *token, list []*token, i int) { //nolint:cyclop /
 
 // no reads a no that stands in front, or behind what it denies.
 func (r *reader) no(tok *token, list []*token, i int) {
-	r.known = true
 	if tok.has("deny") && (len(r.open) > 0 || len(r.parts) > 0) && !nounFollows(list, i) {
 		r.deny("no", tok)
 	} else {
@@ -220,7 +223,7 @@ func (r *reader) answer(tok *token) {
 func nounFollows(list []*token, i int) bool {
 	for _, tok := range list[i+1:] {
 		switch tok.kind {
-		case "part", "find", "say", "unknown":
+		case "part", "find", "say", "unknown", "word":
 			return true
 		case "comma", "dot", "but", "arrow":
 			return false
@@ -238,6 +241,7 @@ func (r *reader) isPrefix(list []*token, i int) bool {
 
 // comma ends an item of a list.
 func (r *reader) comma(hard bool) {
+	r.endItem()
 	r.item++
 	r.choose()
 	r.good = nil

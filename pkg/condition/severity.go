@@ -56,8 +56,8 @@ type Finding struct {
 type Judgement struct {
 	Findings []Finding  // what stands, the gravest first
 	Denied   []Category // what the text denies
-	// Unknown reports that no table knows what the text says.
-	Unknown bool
+	// Unread are the words of the text that no table knows: they may say anything.
+	Unread []string
 }
 
 // Severity returns that of the gravest finding.

@@ -12,7 +12,6 @@ func (r *reader) drop(s *statement) {
 
 // add adds a statement, open for a yes or no.
 func (r *reader) add(s *statement) {
-	r.known = true
 	s.item = r.item
 	r.all, r.open, r.fresh = append(r.all, s), append(r.open, s), append(r.fresh, s)
 	r.wasDeny = false
@@ -43,7 +42,6 @@ func (r *reader) cancel(tok *token) bool {
 
 // say reads a noun that states something by itself.
 func (r *reader) say(tok *token) {
-	r.known = true
 	var s sense
 	for _, s = range tok.senses {
 		if s.kind == "say" {

@@ -12,12 +12,16 @@ type token struct {
 	text       string // folded
 	start, end int
 	katakana   bool // all of it was written in katakana
+	hiragana   bool
 	latin      bool
 }
 
 func (t *token) has(kind string) bool {
 	return slices.ContainsFunc(t.senses, func(s sense) bool { return s.kind == kind })
 }
+
+// isOther reports a noun that says nothing of the condition, or in no table.
+func (t *token) isOther() bool { return t.kind == "unknown" || t.kind == "word" }
 
 // The costs of a way to divide a text: fewest words and fewest unknown characters.
 const (
@@ -36,7 +40,7 @@ func (t text) tokens() []*token {
 	for i := 0; i < len(t.runes); i = step[i].end {
 		tok := step[i]
 		tok.text = string(t.runes[tok.start:tok.end])
-		tok.katakana = t.isAll(tok, katakana)
+		tok.katakana, tok.hiragana = t.isAll(tok, katakana), t.isAll(tok, hiragana)
 		tok.latin = t.isAll(tok, latin)
 		if last := len(list) - 1; tok.kind == "unknown" && last >= 0 && list[last].kind == "unknown" &&
 			t.scripts[i] == t.scripts[i-1] {
@@ -202,9 +206,10 @@ func (t text) isSingleKanji(tok *token) bool {
 	return tok.end-tok.start == 1 && t.isAll(tok, kanji) && (tok.has("find") || tok.has("say") || tok.has("part"))
 }
 
-// isBeside reports whether unknown characters of a script, list[j], touch list[i].
+// isBeside reports whether unknown characters of a script, or a word in katakana, list[j],
+// touch list[i].
 func (t text) isBeside(list []*token, i, j int, k script) bool {
-	return j >= 0 && j < len(list) && list[j].kind == "unknown" && t.isAll(list[j], k) &&
+	return j >= 0 && j < len(list) && (list[j].kind == "unknown" || k == katakana && list[j].kind == "word") && t.isAll(list[j], k) &&
 		(list[j].end == list[i].start || list[j].start == list[i].end)
 }
 
@@ -226,6 +231,29 @@ func (t text) bordered(list []*token) []*token {
 	}
 	for _, i := range lost {
 		list[i].kind, list[i].senses = "unknown", nil
+	}
+	return list
+}
+
+// inOrder puts parts in parentheses before the finding that they follow: 修正跡有(ピラー).
+func inOrder(list []*token) []*token {
+	for open, tok := range list {
+		if tok.text != "(" {
+			continue
+		}
+		length := slices.IndexFunc(list[open+1:], func(t *token) bool {
+			return t.text == ")" || !slices.Contains([]string{"part", "place", "tight", "comma"}, t.kind)
+		})
+		end := open + 1 + length
+		isPart := func(t *token) bool { return t.kind == "part" }
+		if length < 1 || list[end].text != ")" || !slices.ContainsFunc(list[open+1:end], isPart) {
+			continue
+		}
+		for i := open - 1; i >= 0 && (list[i].has("find") || list[i].kind == "affirm" || list[i].kind == "glue"); i-- {
+			if list[i].has("find") && (i == 0 || list[i-1].kind == "comma" || list[i-1].kind == "dot") {
+				return inOrder(slices.Concat(list[:i], list[open+1:end], list[i:open], list[end+1:]))
+			}
+		}
 	}
 	return list
 }

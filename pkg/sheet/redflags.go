@@ -166,17 +166,30 @@ func (l *flagList) car(r *Report) {
 	}
 }
 
-// notes judges every note. A fault that the inspector or the office notes and no
-// table knows is a doubt.
+// notes judges every note. A note of the inspector or the office with a word that no
+// table knows is a doubt, since the word may say anything; so is a fault that the seller
+// admits and no table knows.
 func (l *flagList) notes(r *Report) {
 	for _, note := range r.AllNotes() {
 		l.text(note.JP)
 	}
 	for _, note := range slices.Concat(r.InspectorNotes, r.OfficeNotes) {
-		if note.Kind == Defect && condition.Read(note.JP).Unknown && note.Severity == NotKnown {
+		if note.isUnclear() {
 			l.add(FlagUnknownNote, condition.NoCategory, condition.Doubt, note.JP)
 		}
 	}
+	for _, note := range r.SellerNotes {
+		if note.isUnclear() && note.Kind == Defect && note.Severity == NotKnown {
+			l.add(FlagUnknownNote, condition.NoCategory, condition.Doubt, note.JP)
+		}
+	}
+}
+
+// isUnclear reports whether a note has words that neither our tables nor our glossary know
+// and says nothing grave.
+func (n *Note) isUnclear() bool {
+	said := condition.Read(n.JP)
+	return len(said.Unread) > 0 && !said.Severity().IsGrave() && n.Translation.EN.Source != FromGlossary
 }
 
 func (l *flagList) text(jp string) {

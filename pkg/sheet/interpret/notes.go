@@ -117,7 +117,7 @@ func sortNote(n *sheet.Note, found []*sheet.Phrase) {
 func rankNote(n *sheet.Note) {
 	said := condition.Read(n.JP)
 	switch level := said.Severity(); {
-	case said.Unknown:
+	case len(said.Unread) > 0 && len(said.Findings) == 0:
 		return
 	case level.IsGrave():
 		n.Severity = sheet.High

@@ -41,6 +41,7 @@ func ExampleText() {
 	// - Confidence of the reading: high.
 	// - Warning: the sheet says: a fault of the engine; the cost is not known (「エンジン異音」).
 	// - Warning: the sheet says: corrosion; the cost is not known (「C2」).
+	// - Warning: the sheet has a note that we do not fully understand (「謎の部品ガタツキ有」).
 	// - Warning: noted on the sheet: an outer panel was replaced or needs work (「XX」).
 	// - Differs from the listing: mileage in km. The sheet says 87654, the listing 45000.
 }
