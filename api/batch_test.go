@@ -180,7 +180,7 @@ func TestTablesOfABatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sheet, err := book.GetRows("Results", excelize.Options{RawCellValue: true})
+	sheet, err := book.GetRows("Cars", excelize.Options{RawCellValue: true})
 	if err != nil || len(sheet) != many+2 || sheet[many+1][0] != "Total" || sheet[many][2] != site+"/batch/0" || sheet[many-1][4] != "no_match" {
 		t.Fatalf("%d rows, %v", len(sheet), err)
 	}

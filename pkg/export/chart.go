@@ -56,16 +56,16 @@ const (
 // cheapest. It refers to the cells, so that it has no figures of its own.
 func (t *xlsxTable) chart() string {
 	name := func(wanted string) string {
-		return t.names[slices.IndexFunc(t.columns, func(c column) bool { return c.name == wanted })]
+		return columnName(slices.IndexFunc(t.columns, func(c column) bool { return c.name == wanted }))
 	}
 	var b strings.Builder
 	b.WriteString(chartBegin)
 	title(&b, t.digest.text("picture"))
 	b.WriteString(plotBegin)
-	last := max(t.row, 2)
+	last := max(t.cars.rows, 2)
 	points(&b, 0, t.digest.text("all"), "8FAADC",
-		fmt.Sprintf("%s!$%s$2:$%s$%d", sheetName, name("year"), name("year"), last),
-		fmt.Sprintf("%s!$%s$2:$%s$%d", sheetName, name("onTheRoadTZS"), name("onTheRoadTZS"), last))
+		fmt.Sprintf("%s!$%s$2:$%s$%d", carSheet, name("year"), name("year"), last),
+		fmt.Sprintf("%s!$%s$2:$%s$%d", carSheet, name("onTheRoadTZS"), name("onTheRoadTZS"), last))
 	cheapest := max(len(t.digest.cheapest)+1, 2)
 	points(&b, 1, t.digest.text("cheapest"), "C00000",
 		fmt.Sprintf("Picture!$D$2:$D$%d", cheapest), fmt.Sprintf("Picture!$E$2:$E$%d", cheapest))

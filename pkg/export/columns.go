@@ -207,6 +207,27 @@ var columns = []column{
 	tax("vehicleRegistrationFeeInTZS", func(t vehicle.Tax) money.Amount { return t.VehicleRegistrationFeeInTZS }),
 	tax("totalTaxesInTZS", func(t vehicle.Tax) money.Amount { return t.TotalTaxesInTZS }),
 
+	anyCost("landing", func(d *vehicle.DriveAway) any { return moment(d.Landing.Likely) }),
+	landingTax("landingCifInUSD",
+		func(b vehicle.TaxBase) money.Amount { return b.CIFInUSD }, func(t vehicle.Tax) money.Amount { return t.CIFInUSD }),
+	landingTax("landingImportDutyInUSD", func(b vehicle.TaxBase) money.Amount { return b.Recomputed.ImportDutyInUSD },
+		func(t vehicle.Tax) money.Amount { return t.ImportDutyInUSD }),
+	landingTax("landingExciseDutyInUSD", func(b vehicle.TaxBase) money.Amount { return b.Recomputed.ExciseDutyInUSD },
+		func(t vehicle.Tax) money.Amount { return t.ExiseDutyInUSD }),
+	landingTax("landingExciseDutyDueToAgeInUSD",
+		func(b vehicle.TaxBase) money.Amount { return b.Recomputed.ExciseDutyDueToAgeInUSD },
+		func(t vehicle.Tax) money.Amount { return t.ExiseDutyDueToAgeInUSD }),
+	landingTax("landingVatInUSD", func(b vehicle.TaxBase) money.Amount { return b.Recomputed.VATInUSD },
+		func(t vehicle.Tax) money.Amount { return t.VATInUSD }),
+	landingTax("landingCustomProcessingFeeInUSD",
+		func(b vehicle.TaxBase) money.Amount { return b.Recomputed.CustomProcessingFeeInUSD },
+		func(t vehicle.Tax) money.Amount { return t.CustomProcessingFeeInUSD }),
+	landingTax("landingRailwayDevLevyInUSD", func(b vehicle.TaxBase) money.Amount { return b.Recomputed.RailwayDevLevyInUSD },
+		func(t vehicle.Tax) money.Amount { return t.RailwayDevLevyInUSD }),
+	landingTax("landingTotalImportTaxesInUSD",
+		func(b vehicle.TaxBase) money.Amount { return b.Recomputed.TotalImportTaxesInUSD },
+		func(t vehicle.Tax) money.Amount { return t.TotalImportTaxesInUSD }),
+
 	rate("exchangeRateTaxes", func(r vehicle.ExchangeRates) money.Number { return r.Taxes }),
 	rate("exchangeRateOthers", func(r vehicle.ExchangeRates) money.Number { return r.Others }),
 	driveAway("driveAwayUSD", func(d *vehicle.DriveAway) money.Amount { return d.TotalUSD }),
@@ -268,6 +289,20 @@ func tax(name string, value func(vehicle.Tax) money.Amount) column {
 func summed(c column) column {
 	c.sum = true
 	return c
+}
+
+// landingTax is one of the taxes on the likely landing day: as they were computed for it, or
+// those of TRA's answer where nothing differs.
+func landingTax(name string, computed func(vehicle.TaxBase) money.Amount, answered func(vehicle.Tax) money.Amount) column {
+	return summed(estimate(name, amountWidth, func(e *vehicle.Estimate) any {
+		switch {
+		case e.DriveAway == nil:
+			return nil
+		case e.DriveAway.TaxBase.Recomputed != nil:
+			return computed(e.DriveAway.TaxBase).Decimal()
+		}
+		return answered(e.Tax).Decimal()
+	}))
 }
 
 // rate is an exchange rate of the drive-away cost.

@@ -206,19 +206,19 @@ func TestXLSX(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer book.Close()
-	rows, err := book.GetRows("Results", excelize.Options{RawCellValue: true})
+	rows, err := book.GetRows("Cars", excelize.Options{RawCellValue: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	check(t, rows)
 	for _, cell := range []string{"B4", "B5", "C5", "F5"} {
-		formula, err := book.GetCellFormula("Results", cell)
-		kind, kindErr := book.GetCellType("Results", cell)
+		formula, err := book.GetCellFormula("Cars", cell)
+		kind, kindErr := book.GetCellType("Cars", cell)
 		if err != nil || kindErr != nil || formula != "" || kind != excelize.CellTypeInlineString {
 			t.Errorf("%s: formula %q, type %d, %v %v", cell, formula, kind, err, kindErr)
 		}
 	}
-	if shown, err := book.GetCellValue("Results", amountCell(t, rows[0])); err != nil || shown != "12,345.67" {
+	if shown, err := book.GetCellValue("Cars", amountCell(t, rows[0])); err != nil || shown != "12,345.67" {
 		t.Errorf("an amount is shown as %q, %v", shown, err)
 	}
 }
@@ -242,7 +242,7 @@ func TestWorkbookForAnAccountant(t *testing.T) {
 	}
 	defer book.Close()
 	raw := excelize.Options{RawCellValue: true}
-	rows, err := book.GetRows("Results", raw)
+	rows, err := book.GetRows("Cars", raw)
 	if err != nil || len(rows) != 6 {
 		t.Fatal(rows, err)
 	}
@@ -271,8 +271,22 @@ func TestWorkbookForAnAccountant(t *testing.T) {
 	if rows[5][0] != "Total" || at(5, "driveAwayUSD") != "12345.67" || at(5, "vatInUSD") != at(1, "vatInUSD") {
 		t.Errorf("totals: %q", rows[5])
 	}
-	if formula, err := book.GetCellFormula("Results", strings.Replace(amountCell(t, rows[0]), "2", "6", 1)); err != nil || !strings.HasPrefix(formula, "SUBTOTAL(109,") {
+	if formula, err := book.GetCellFormula("Cars", strings.Replace(amountCell(t, rows[0]), "2", "6", 1)); err != nil || !strings.HasPrefix(formula, "SUBTOTAL(109,") {
 		t.Errorf("%q, %v", formula, err)
+	}
+	lines, err := book.GetRows("Lines", raw)
+	if err != nil || len(lines) != 5 || lines[0][6] != "amountTZS" {
+		t.Fatalf("lines: %q, %v", lines, err)
+	}
+	sum := decimal.Zero
+	for _, line := range lines[1:] {
+		if line[0] != "1" || line[1] != "LOT 1" {
+			t.Errorf("a line of row 1 begins with %q", line[:2])
+		}
+		sum = sum.Add(decimal.RequireFromString(line[6]))
+	}
+	if sum.String() != at(1, "driveAwayTZS") {
+		t.Errorf("the lines add up to %s, want %s", sum, at(1, "driveAwayTZS"))
 	}
 	notes, err := book.GetRows("Notes")
 	if err != nil || len(notes) < 10 || notes[0][0] != "Assumptions and sources" {
@@ -282,8 +296,55 @@ func TestWorkbookForAnAccountant(t *testing.T) {
 	if err != nil || len(picture) < 1 || picture[0][4] != "On the road (TZS)" {
 		t.Errorf("%q, %v", picture, err)
 	}
-	if panes, err := book.GetPanes("Results"); err != nil || !panes.Freeze || panes.YSplit != 1 {
+	if panes, err := book.GetPanes("Cars"); err != nil || !panes.Freeze || panes.YSplit != 1 {
 		t.Errorf("%+v, %v", panes, err)
+	}
+}
+
+// The columns of the likely landing day have the taxes that were computed for it, and those of
+// TRA's answer where none were.
+func TestTaxesAtLandingStandLineByLine(t *testing.T) {
+	t.Parallel()
+	usd := func(text string) money.Amount { return money.New(decimal.RequireFromString(text)) }
+	plain := vehicle.Estimate{
+		Tax:       vehicle.Tax{CIFInUSD: usd("4000"), ImportDutyInUSD: usd("1000"), TotalImportTaxesInUSD: usd("1600")},
+		DriveAway: &vehicle.DriveAway{Landing: vehicle.Landing{Likely: "2027-02-01"}},
+	}
+	drive := *plain.DriveAway
+	drive.TaxBase = vehicle.TaxBase{CIFInUSD: usd("5000"), Recomputed: &vehicle.Recomputed{
+		ImportDutyInUSD: usd("1250"), ExciseDutyDueToAgeInUSD: usd("900"), TotalImportTaxesInUSD: usd("2900"),
+	}}
+	later := plain
+	later.DriveAway = &drive
+	var out bytes.Buffer
+	table, err := export.NewCSV(&out, export.Options{Lang: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range []*vehicle.Estimate{&plain, &later} {
+		if err := table.Line(export.Line{Number: i + 1, State: batch.Succeeded, Estimate: e}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := table.Close(); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&out).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][2]string{
+		"landing": {"2027-02-01", "2027-02-01"}, "landingCifInUSD": {"4000", "5000"}, "landingImportDutyInUSD": {"1000", "1250"},
+		"landingExciseDutyDueToAgeInUSD": {"0", "900"}, "landingTotalImportTaxesInUSD": {"1600", "2900"},
+	} {
+		at := slices.Index(rows[0], name)
+		if at < 0 {
+			t.Errorf("there is no column %s", name)
+			continue
+		}
+		if got := [2]string{rows[1][at], rows[2][at]}; got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package export
 import (
 	"archive/zip"
 	"bufio"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +11,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-const sheetName = "Results"
+// carSheet is the sheet with the rows of the list, the first of the workbook.
+const carSheet = "Cars"
 
 // The styles of cells, by their numbers in stylesXML.
 const (
@@ -42,19 +42,22 @@ const (
 		`<Override PartName="/xl/worksheets/sheet1.xml" ContentType="` + mime + `spreadsheetml.worksheet+xml"/>` +
 		`<Override PartName="/xl/worksheets/sheet2.xml" ContentType="` + mime + `spreadsheetml.worksheet+xml"/>` +
 		`<Override PartName="/xl/worksheets/sheet3.xml" ContentType="` + mime + `spreadsheetml.worksheet+xml"/>` +
+		`<Override PartName="/xl/worksheets/sheet4.xml" ContentType="` + mime + `spreadsheetml.worksheet+xml"/>` +
 		`<Override PartName="/xl/drawings/drawing1.xml" ContentType="` + mime + `drawing+xml"/>` +
 		`<Override PartName="/xl/charts/chart1.xml" ContentType="` + mime + `drawingml.chart+xml"/></Types>`
 	rootRelsXML = xmlHead + `<Relationships xmlns="` + packNS + `relationships">` +
 		`<Relationship Id="rId1" Type="` + relNS + `/officeDocument" Target="xl/workbook.xml"/></Relationships>`
 	workbookXML = xmlHead + `<workbook ` + mainNS + ` xmlns:r="` + relNS + `">` +
-		`<sheets><sheet name="` + sheetName + `" sheetId="1" r:id="rId1"/><sheet name="Notes" sheetId="2" r:id="rId2"/>` +
-		`<sheet name="Picture" sheetId="3" r:id="rId3"/></sheets>` + printTitles + `</workbook>`
+		`<sheets><sheet name="` + carSheet + `" sheetId="1" r:id="rId1"/><sheet name="Lines" sheetId="2" r:id="rId2"/>` +
+		`<sheet name="Notes" sheetId="3" r:id="rId3"/><sheet name="Picture" sheetId="4" r:id="rId4"/></sheets>` +
+		printTitles + `</workbook>`
 	workbookRelsXML = xmlHead + `<Relationships xmlns="` + packNS + `relationships">` +
 		`<Relationship Id="rId1" Type="` + relNS + `/worksheet" Target="worksheets/sheet1.xml"/>` +
 		`<Relationship Id="rId2" Type="` + relNS + `/worksheet" Target="worksheets/sheet2.xml"/>` +
 		`<Relationship Id="rId3" Type="` + relNS + `/worksheet" Target="worksheets/sheet3.xml"/>` +
-		`<Relationship Id="rId4" Type="` + relNS + `/styles" Target="styles.xml"/></Relationships>`
-	sheet3RelsXML = xmlHead + `<Relationships xmlns="` + packNS + `relationships">` +
+		`<Relationship Id="rId4" Type="` + relNS + `/worksheet" Target="worksheets/sheet4.xml"/>` +
+		`<Relationship Id="rId5" Type="` + relNS + `/styles" Target="styles.xml"/></Relationships>`
+	pictureRelsXML = xmlHead + `<Relationships xmlns="` + packNS + `relationships">` +
 		`<Relationship Id="rId1" Type="` + relNS + `/drawing" Target="../drawings/drawing1.xml"/></Relationships>`
 	drawingRelsXML = xmlHead + `<Relationships xmlns="` + packNS + `relationships">` +
 		`<Relationship Id="rId1" Type="` + relNS + `/chart" Target="../charts/chart1.xml"/></Relationships>`
@@ -87,18 +90,18 @@ const (
 	paperWide   = `<pageSetup paperSize="9" orientation="landscape"/>`
 	paperNotes  = `<pageSetup paperSize="9" orientation="portrait" fitToHeight="0"/>`
 	printTitles = `<definedNames><definedName name="_xlnm.Print_Titles" localSheetId="0">` +
-		sheetName + `!$A:$B,` + sheetName + `!$1:$1</definedName></definedNames>`
+		carSheet + `!$A:$B,` + carSheet + `!$1:$1</definedName></definedNames>`
 )
 
-// xlsxTable is an Excel workbook: the results with their totals, notes, and a picture.
-// It is sent while it is written: its memory is that of one row, of the compressor, and of
-// the few figures that the other sheets need.
+// xlsxTable is an Excel workbook: the cars with their totals, the lines of their costs, notes,
+// and a picture. It is sent while it is written: its memory is that of one row, of the
+// compressor, of the compressed lines, and of the few figures that the other sheets need.
 type xlsxTable struct {
 	archive *zip.Writer
-	sheet   *bufio.Writer // the last part of the archive
+	part    *bufio.Writer // the last of the archive
+	cars    sheet
+	lines   *lineSheet
 	columns []column
-	names   []string // of the columns: A, B, …
-	row     int
 	totals  []decimal.Decimal
 	digest  *digest
 }
@@ -114,38 +117,36 @@ func NewXLSX(w io.Writer, o Options) (Writer, error) {
 		{"xl/_rels/workbook.xml.rels", workbookRelsXML},
 		{"xl/styles.xml", stylesXML},
 	} {
-		if err := t.part(part[0], part[1]); err != nil {
+		if err := t.begin(part[0], part[1]); err != nil {
 			return nil, err
 		}
 	}
-	widths := make([]float64, len(t.columns))
+	widths, names := make([]float64, len(t.columns)), make([]any, len(t.columns))
 	for i, c := range t.columns {
-		t.names = append(t.names, columnName(i))
-		widths[i] = c.width
+		widths[i], names[i] = c.width, c.header
 	}
-	if err := t.beginSheet(1, "", widths); err != nil {
+	var err error
+	if t.lines, err = newLineSheet(o.Lang); err != nil {
 		return nil, err
 	}
-	return t, t.write(styleHeader, func(c column) any { return c.header })
+	if t.cars, err = t.beginSheet(1, "", widths); err != nil {
+		return nil, err
+	}
+	return t, t.cars.write(styleHeader, names...)
 }
 
 // beginSheet begins a sheet with properties and columns of some widths.
-func (t *xlsxTable) beginSheet(number int, properties string, widths []float64) error {
-	begin := fmt.Sprintf(sheetBegin, properties) + "<cols>"
-	if err := t.part(fmt.Sprintf("xl/worksheets/sheet%d.xml", number), begin); err != nil {
-		return err
+func (t *xlsxTable) beginSheet(number int, properties string, widths []float64) (sheet, error) {
+	if err := t.begin(fmt.Sprintf("xl/worksheets/sheet%d.xml", number), ""); err != nil {
+		return sheet{}, err
 	}
-	for i, width := range widths {
-		_, _ = fmt.Fprintf(t.sheet, `<col min="%d" max="%d" width="%g" customWidth="1"/>`, i+1, i+1, width)
-	}
-	_, _ = t.sheet.WriteString("</cols><sheetData>")
-	return nil
+	return beginSheet(t.part, properties, widths), nil
 }
 
-// part begins a part of the archive.
-func (t *xlsxTable) part(name, begin string) error {
-	if t.sheet != nil {
-		if err := t.sheet.Flush(); err != nil {
+// begin begins a part of the archive.
+func (t *xlsxTable) begin(name, text string) error {
+	if t.part != nil {
+		if err := t.part.Flush(); err != nil {
 			return fmt.Errorf("export: %w", err)
 		}
 	}
@@ -153,91 +154,43 @@ func (t *xlsxTable) part(name, begin string) error {
 	if err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
-	t.sheet = bufio.NewWriter(part)
-	if _, err := t.sheet.WriteString(begin); err != nil {
+	t.part = bufio.NewWriter(part)
+	if _, err := t.part.WriteString(text); err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
 	return nil
-}
-
-// columnName returns the name of the column with an index: A to Z, AA, AB and so on.
-func columnName(i int) string {
-	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	if i < len(letters) {
-		return letters[i : i+1]
-	}
-	return columnName(i/len(letters)-1) + columnName(i%len(letters))
 }
 
 // Line writes a row.
 func (t *xlsxTable) Line(l Line) error {
 	t.digest.add(l)
-	return t.write(0, func(c column) any { return c.of(l) })
-}
-
-// write writes a row whose texts have a style.
-func (t *xlsxTable) write(style int, value func(c column) any) error {
-	t.row++
-	number := strconv.Itoa(t.row)
-	_, _ = t.sheet.WriteString(`<row r="` + number + `">`)
+	values := make([]any, len(t.columns))
 	for i, c := range t.columns {
-		v := value(c)
-		if amount, ok := v.(decimal.Decimal); ok && c.sum {
+		values[i] = c.of(l)
+		if amount, ok := values[i].(decimal.Decimal); ok && c.sum {
 			t.totals[i] = t.totals[i].Add(amount)
 		}
-		t.cell(t.names[i]+number, style, v)
 	}
-	// An error of the writer stays until here.
-	if _, err := t.sheet.WriteString("</row>"); err != nil {
-		return fmt.Errorf("export: %w", err)
-	}
-	return nil
+	return errors.Join(t.lines.add(l), t.cars.write(0, values...))
 }
 
 // writeTotals writes the last row: sums of the rows that a filter shows. They are the
 // only formulas of the workbook.
 func (t *xlsxTable) writeTotals() {
-	last := t.row
+	last := t.cars.rows
 	if last == 1 {
 		return
 	}
 	number := strconv.Itoa(last + 1)
-	_, _ = t.sheet.WriteString(`<row r="` + number + `">`)
-	t.cell("A"+number, styleBold, t.digest.text("total"))
+	_, _ = t.part.WriteString(`<row r="` + number + `">`)
+	t.cars.cell("A"+number, styleBold, t.digest.text("total"))
 	for i, c := range t.columns {
 		if c.sum {
-			_, _ = fmt.Fprintf(t.sheet, `<c r="%s%s" s="%d"><f>SUBTOTAL(109,%s2:%s%d)</f><v>%s</v></c>`,
-				t.names[i], number, styleTotal, t.names[i], t.names[i], last, t.totals[i])
+			_, _ = fmt.Fprintf(t.part, `<c r="%s%s" s="%d"><f>SUBTOTAL(109,%s2:%s%d)</f><v>%s</v></c>`,
+				columnName(i), number, styleTotal, columnName(i), columnName(i), last, t.totals[i])
 		}
 	}
-	_, _ = t.sheet.WriteString("</row>")
-}
-
-// cell writes one cell, unless it is empty. Spreadsheets read amounts as binary
-// numbers: up to fifteen digits, far more than one has, are exact.
-func (t *xlsxTable) cell(at string, style int, value any) {
-	switch v := value.(type) {
-	case string:
-		if v == "" {
-			return
-		}
-		if style == 0 {
-			style = stylePlain
-		}
-		_, _ = fmt.Fprintf(t.sheet, `<c r="%s" s="%d" t="inlineStr"><is><t xml:space="preserve">`, at, style)
-		_ = xml.EscapeText(t.sheet, []byte(v))
-		_, _ = t.sheet.WriteString("</t></is></c>")
-	case moment:
-		if serial, ok := v.serial(); ok {
-			_, _ = fmt.Fprintf(t.sheet, `<c r="%s" s="%d"><v>%s</v></c>`, at, styleDate, serial)
-			return
-		}
-		t.cell(at, style, string(v))
-	case int:
-		_, _ = fmt.Fprintf(t.sheet, `<c r="%s"><v>%d</v></c>`, at, v)
-	case decimal.Decimal:
-		_, _ = fmt.Fprintf(t.sheet, `<c r="%s" s="%d"><v>%s</v></c>`, at, styleAmount, v.String())
-	}
+	_, _ = t.part.WriteString("</row>")
 }
 
 // Discard does nothing: rows are sent as they are written.
@@ -246,12 +199,18 @@ func (*xlsxTable) Discard() {}
 // Close sends the rest of the workbook.
 func (t *xlsxTable) Close() error {
 	t.writeTotals()
-	_, _ = fmt.Fprintf(t.sheet, `</sheetData><autoFilter ref="A1:%s%d"/>`, t.names[len(t.names)-1], t.row)
-	_, _ = t.sheet.WriteString(paperWide + "</worksheet>")
+	_, _ = fmt.Fprintf(t.part, `</sheetData><autoFilter ref="A1:%s%d"/>`, columnName(len(t.columns)-1), t.cars.rows)
+	_, _ = t.part.WriteString(paperWide + "</worksheet>")
+	if err := t.part.Flush(); err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	if err := t.lines.sendTo(t.archive, "xl/worksheets/sheet2.xml"); err != nil {
+		return err
+	}
 	if err := errors.Join(t.writeNotes(), t.writePicture()); err != nil {
 		return err
 	}
-	if err := t.sheet.Flush(); err != nil {
+	if err := t.part.Flush(); err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
 	if err := t.archive.Close(); err != nil {
@@ -262,61 +221,44 @@ func (t *xlsxTable) Close() error {
 
 // writeNotes writes the sheet with the assumptions and the sources.
 func (t *xlsxTable) writeNotes() error {
-	if err := t.beginSheet(2, fitToPage, []float64{34, 100}); err != nil {
+	notes, err := t.beginSheet(3, fitToPage, []float64{34, 100}) //nolint:mnd // the third sheet
+	if err != nil {
 		return err
 	}
-	for i, note := range append([][2]string{{t.digest.text("note"), t.digest.text("meaning")}}, t.digest.notes()...) {
-		style := styleText
-		if i == 0 {
-			style = styleHeader
-		}
-		_, _ = fmt.Fprintf(t.sheet, `<row r="%d">`, i+1)
-		for column, text := range note {
-			t.cell(columnName(column)+strconv.Itoa(i+1), style, escapeFormula(text))
-		}
-		_, _ = t.sheet.WriteString("</row>")
+	err = notes.write(styleHeader, t.digest.text("note"), t.digest.text("meaning"))
+	for _, note := range t.digest.notes() {
+		err = errors.Join(err, notes.write(styleText, escapeFormula(note[0]), escapeFormula(note[1])))
 	}
-	_, _ = t.sheet.WriteString("</sheetData>" + paperNotes + "</worksheet>")
-	return nil
+	_, _ = t.part.WriteString("</sheetData>" + paperNotes + "</worksheet>")
+	return err
 }
 
 // writePicture writes the sheet with the twenty cheapest cars and the chart.
 func (t *xlsxTable) writePicture() error {
-	if err := t.beginSheet(3, fitToPage, []float64{8, 18, 34, 8, 18, 16}); err != nil {
+	picture, err := t.beginSheet(4, fitToPage, []float64{8, 18, 34, 8, 18, 16}) //nolint:mnd // the fourth sheet
+	if err != nil {
 		return err
 	}
-	rows := [][]any{{
-		t.digest.text("row"), t.digest.text("reference"), t.digest.text("car"), t.digest.text("year"), t.digest.text("onTheRoad"),
-		t.digest.text("maxPrice"),
-	}}
+	var names []any
+	for _, name := range []string{"row", "reference", "car", "year", "onTheRoad", "maxPrice"} {
+		names = append(names, t.digest.text(name))
+	}
+	err = picture.write(styleHeader, names...)
 	for _, c := range t.digest.cheapest {
-		row := []any{c.row, escapeFormula(c.reference), escapeFormula(c.name), c.year, decimal.NewFromInt(c.tzs), nil}
+		row := []any{c.row, escapeFormula(c.reference), escapeFormula(c.name), c.year, decimal.NewFromInt(c.tzs)}
 		if c.maxPrice != nil {
-			row[5] = decimal.NewFromInt(*c.maxPrice)
+			row = append(row, decimal.NewFromInt(*c.maxPrice))
 		}
-		rows = append(rows, row)
+		err = errors.Join(err, picture.write(0, row...))
 	}
-	for i, row := range rows {
-		style := 0
-		if i == 0 {
-			style = styleHeader
-		}
-		_, _ = fmt.Fprintf(t.sheet, `<row r="%d">`, i+1)
-		for column, value := range row {
-			t.cell(columnName(column)+strconv.Itoa(i+1), style, value)
-		}
-		_, _ = t.sheet.WriteString("</row>")
-	}
-	_, _ = t.sheet.WriteString(`</sheetData>` + paperWide + `<drawing xmlns:r="` + relNS + `" r:id="rId1"/></worksheet>`)
+	_, _ = t.part.WriteString(`</sheetData>` + paperWide + `<drawing xmlns:r="` + relNS + `" r:id="rId1"/></worksheet>`)
 	for _, part := range [][2]string{
-		{"xl/worksheets/_rels/sheet3.xml.rels", sheet3RelsXML},
+		{"xl/worksheets/_rels/sheet4.xml.rels", pictureRelsXML},
 		{"xl/drawings/drawing1.xml", drawingXML},
 		{"xl/drawings/_rels/drawing1.xml.rels", drawingRelsXML},
 		{"xl/charts/chart1.xml", t.chart()},
 	} {
-		if err := t.part(part[0], part[1]); err != nil {
-			return err
-		}
+		err = errors.Join(err, t.begin(part[0], part[1]))
 	}
-	return nil
+	return err
 }
