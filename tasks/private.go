@@ -9,7 +9,6 @@ import (
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/listing/sites"
-	"ushuru/pkg/urltoken"
 )
 
 // For returns the input as an API key requests it. What one caller sent, or reads
@@ -66,7 +65,7 @@ func isPrivate(rawURL string) bool {
 		return false
 	}
 	u, err := url.Parse(rawURL)
-	return err != nil || urltoken.InQuery(u) || sites.NameOf(u.Hostname()) == "" && urltoken.InPath(u)
+	return err != nil || hasTokenInQuery(u) || sites.NameOf(u.Hostname()) == "" && hasTokenInPath(u)
 }
 
 // URLsOf returns the URLs of a job's input.

@@ -1,7 +1,4 @@
-// Package urltoken recognizes URLs that carry what looks like a token: a session,
-// a signature, or a long random value. What such a URL gives is meant for the
-// caller who has it.
-package urltoken
+package tasks
 
 import (
 	"net/url"
@@ -10,8 +7,8 @@ import (
 	"unicode"
 )
 
-// names are words of parameters whose value lets its holder in.
-var names = map[string]bool{
+// tokenNames are words of parameters whose value lets its holder in.
+var tokenNames = map[string]bool{
 	"session": true, "sessionid": true, "sess": true, "sid": true, "phpsessid": true, "jsessionid": true, "aspsessionid": true,
 	"token": true, "accesstoken": true, "authtoken": true, "csrf": true, "xsrf": true, "nonce": true, "ticket": true, "otp": true,
 	"sig": true, "signature": true, "sign": true, "signed": true, "hmac": true, "hash": true, "policy": true, "credential": true,
@@ -20,22 +17,22 @@ var names = map[string]bool{
 	"email": true, "expires": true, "invite": true, "share": true, "private": true,
 }
 
-// InQuery reports whether the query of a URL carries what looks like a token.
-func InQuery(u *url.URL) bool {
+// hasTokenInQuery reports whether the query of a URL carries what looks like a token.
+func hasTokenInQuery(u *url.URL) bool {
 	for part := range strings.FieldsFuncSeq(u.RawQuery, func(r rune) bool { return r == '&' || r == ';' }) {
-		if inParameter(part) {
+		if hasTokenInParameter(part) {
 			return true
 		}
 	}
 	return false
 }
 
-// InPath reports whether the path of a URL carries what looks like a token. The
+// hasTokenInPath reports whether the path of a URL carries what looks like a token. The
 // random ids of a site's listings look like one too.
-func InPath(u *url.URL) bool {
+func hasTokenInPath(u *url.URL) bool {
 	for segment := range strings.SplitSeq(u.EscapedPath(), "/") {
 		for i, part := range strings.Split(segment, ";") {
-			if i > 0 && inParameter(part) || isRandom(unescape(part)) {
+			if i > 0 && hasTokenInParameter(part) || isRandom(unescape(part)) {
 				return true
 			}
 		}
@@ -43,7 +40,7 @@ func InPath(u *url.URL) bool {
 	return false
 }
 
-func inParameter(part string) bool {
+func hasTokenInParameter(part string) bool {
 	name, value, has := strings.Cut(part, "=")
 	if !has {
 		return isRandom(unescape(name))
@@ -58,23 +55,23 @@ func unescape(text string) string {
 	return text
 }
 
-// isTokenName reports whether a parameter's name, or a word of it, is one of names:
+// isTokenName reports whether a parameter's name, or a word of it, is one of tokenNames:
 // X-Amz-Signature, accessToken, PHPSESSID.
 func isTokenName(name string) bool {
-	if names[strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(name))] {
+	if tokenNames[strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(name))] {
 		return true
 	}
-	for _, word := range words(name) {
-		if names[strings.ToLower(word)] {
+	for _, word := range splitName(name) {
+		if tokenNames[strings.ToLower(word)] {
 			return true
 		}
 	}
 	return false
 }
 
-// words splits a name at what is not a letter, and before an upper-case letter
+// splitName splits a name at what is not a letter, and before an upper-case letter
 // that follows a lower-case one.
-func words(name string) (list []string) {
+func splitName(name string) (list []string) {
 	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return !unicode.IsLetter(r) }) {
 		begin, lower := 0, false
 		for i, r := range part {
@@ -88,10 +85,10 @@ func words(name string) (list []string) {
 	return list
 }
 
-// word is a word in a run of letters: ToyotaCorollaFielder has three.
-var word = regexp.MustCompile(`[A-Z]?[a-z]{4,}`)
+// longWord is a word in a run of letters: ToyotaCorollaFielder has three.
+var longWord = regexp.MustCompile(`[A-Z]?[a-z]{4,}`)
 
-var uuid = regexp.MustCompile(`(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+var uuidPattern = regexp.MustCompile(`(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
 const (
 	minRandom = 20 // characters; 20 random hexadecimal digits are 80 bits
@@ -105,7 +102,7 @@ func isRandom(text string) bool {
 	if len(text) < minRandom {
 		return false
 	}
-	if uuid.MatchString(text) {
+	if uuidPattern.MatchString(text) {
 		return true
 	}
 	// A token may contain - and _, one in 32 characters; the words of a title have
@@ -116,17 +113,17 @@ func isRandom(text string) bool {
 		runs = append(runs, strings.Join(runs, ""))
 	}
 	for _, run := range runs {
-		rest := len(word.ReplaceAllString(run, ""))
-		if len(run) >= minRandom && rest >= minRandom/2 && (changes(run) >= len(run)/6 || len(run) >= minPlain) {
+		rest := len(longWord.ReplaceAllString(run, ""))
+		if len(run) >= minRandom && rest >= minRandom/2 && (kindChanges(run) >= len(run)/6 || len(run) >= minPlain) {
 			return true
 		}
 	}
 	return false
 }
 
-// changes counts how often the kind of the characters changes. A capital before
+// kindChanges counts how often the kind of the characters changes. A capital before
 // small letters, as in a name, is no change.
-func changes(text string) (n int) {
+func kindChanges(text string) (n int) {
 	kind := func(c byte) int {
 		switch {
 		case c >= '0' && c <= '9':

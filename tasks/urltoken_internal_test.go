@@ -1,4 +1,4 @@
-package urltoken_test
+package tasks
 
 import (
 	"encoding/base64"
@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 	"net/url"
 	"testing"
-
-	"ushuru/pkg/urltoken"
 )
 
 func in(t *testing.T, raw string) bool {
@@ -16,7 +14,7 @@ func in(t *testing.T, raw string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return urltoken.InQuery(u) || urltoken.InPath(u)
+	return hasTokenInQuery(u) || hasTokenInPath(u)
 }
 
 func TestTokensAreRecognized(t *testing.T) {
