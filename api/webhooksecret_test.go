@@ -10,7 +10,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/api"
-	"ushuru/pkg/seal"
 	"ushuru/pkg/webhook"
 )
 
@@ -18,7 +17,7 @@ import (
 // finds it, and is the same each time.
 func TestNoSecretOfAWebhookIsInTheClear(t *testing.T) {
 	t.Parallel()
-	ring, err := seal.Parse(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32)))
+	ring, err := webhook.ParseRing(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32)))
 	if err != nil {
 		t.Fatal(err)
 	}

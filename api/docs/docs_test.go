@@ -26,7 +26,7 @@ import (
 	"ushuru/pkg/message"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/testenv"
-	"ushuru/pkg/webhook/signature"
+	"ushuru/pkg/webhook"
 )
 
 // startDemo starts the demo, whose figures are simulated.
@@ -256,9 +256,9 @@ func TestTheFunctionsVerifyEvents(t *testing.T) {
 	shown := httptest.NewServer(pages(t, docs.Options{}))
 	t.Cleanup(shown.Close)
 	_, page := read(t, shown.URL+"/docs")
-	secret, body := signature.NewSecret(), `{"type":"job.completed"}`
+	secret, body := webhook.NewSecret(), `{"type":"job.completed"}`
 	sign := func(at time.Time) string {
-		signed, err := signature.Sign([]string{signature.NewSecret(), secret}, "msg1", at, []byte(body))
+		signed, err := webhook.Sign([]string{webhook.NewSecret(), secret}, "msg1", at, []byte(body))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,7 +18,6 @@ import (
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/vehicle"
 	"ushuru/pkg/webhook"
-	"ushuru/pkg/webhook/signature"
 )
 
 // Each is named by its code.
@@ -260,7 +259,7 @@ func (s *Resource) Rotate(ctx context.Context, w http.ResponseWriter, r *request
 	if err != nil {
 		return 0, nil, err
 	}
-	sealed, err := same.SetOutcome(ctx, "secret", s.options.Webhooks.SealSecret(r.Key.ID, r.Var("id"), signature.NewSecret()))
+	sealed, err := same.SetOutcome(ctx, "secret", s.options.Webhooks.SealSecret(r.Key.ID, r.Var("id"), webhook.NewSecret()))
 	if err != nil {
 		return 0, nil, err
 	}

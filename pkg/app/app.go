@@ -19,9 +19,9 @@ import (
 	"ushuru/pkg/metrics"
 	"ushuru/pkg/operate/status"
 	"ushuru/pkg/redisx"
-	"ushuru/pkg/seal"
 	"ushuru/pkg/sheet/scan"
 	"ushuru/pkg/trace"
+	"ushuru/pkg/webhook"
 	"ushuru/worker"
 )
 
@@ -31,7 +31,7 @@ type Options struct {
 	Log   *slog.Logger
 
 	// Secrets seals the secrets of webhooks; nil stores them in the clear.
-	Secrets *seal.Ring
+	Secrets *webhook.Ring
 
 	API    *APIOptions    // nil runs no API
 	Worker *WorkerOptions // nil runs no workers

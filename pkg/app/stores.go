@@ -14,7 +14,6 @@ import (
 	"ushuru/pkg/keys"
 	"ushuru/pkg/metrics"
 	"ushuru/pkg/pace"
-	"ushuru/pkg/seal"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
@@ -37,7 +36,7 @@ type stores struct {
 	webhooks  *webhook.Store
 }
 
-func newStores(client redis.UniversalClient, ring *seal.Ring, log *slog.Logger, counts *metrics.Metrics) *stores {
+func newStores(client redis.UniversalClient, ring *webhook.Ring, log *slog.Logger, counts *metrics.Metrics) *stores {
 	records, webhooks := jobs.NewStore(client), webhook.NewStore(client, ring)
 	hub, known := jobs.NewHub(records), keys.NewMemory(keys.NewStore(client))
 	hub.Refused, known.Refused = refused(counts, log), refused(counts, log)

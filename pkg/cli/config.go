@@ -21,8 +21,8 @@ import (
 	"ushuru/pkg/connlimit"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/pace"
-	"ushuru/pkg/seal"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 )
 
@@ -77,8 +77,8 @@ type secretsConfig struct {
 }
 
 // ring returns the keys that seal secrets.
-func (c secretsConfig) ring() (*seal.Ring, error) {
-	ring, err := seal.Parse(string(c.SecretsKey))
+func (c secretsConfig) ring() (*webhook.Ring, error) {
+	ring, err := webhook.ParseRing(string(c.SecretsKey))
 	if err != nil {
 		return nil, fmt.Errorf("SECRETS_KEY: %w", err)
 	}

@@ -12,8 +12,8 @@ import (
 	"ushuru/pkg/app"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/redisx"
-	"ushuru/pkg/seal"
 	"ushuru/pkg/sheet/scan"
+	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 )
 
@@ -104,7 +104,7 @@ func (p parts) usesSecrets() bool {
 
 // secrets returns the keys that seal secrets. In production a process that has to do with
 // secrets needs one.
-func (r *run) secrets(config secretsConfig, p parts) (*seal.Ring, error) {
+func (r *run) secrets(config secretsConfig, p parts) (*webhook.Ring, error) {
 	ring, err := config.ring()
 	if err != nil || ring.Seals() || !p.usesSecrets() {
 		return ring, err

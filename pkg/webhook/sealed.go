@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Secrets are stored sealed (pkg/seal), each for its endpoint. What is in the clear, or
+// Secrets are stored sealed (Ring), each for its endpoint. What is in the clear, or
 // sealed with an older key, is sealed with the first key when the endpoint is next
 // written.
 

@@ -14,19 +14,17 @@ import (
 
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
-	"ushuru/pkg/seal"
 	"ushuru/pkg/webhook"
-	"ushuru/pkg/webhook/signature"
 )
 
 // ringOf returns a ring with keys of equal bytes.
-func ringOf(t *testing.T, keys ...byte) *seal.Ring {
+func ringOf(t *testing.T, keys ...byte) *webhook.Ring {
 	t.Helper()
 	settings := make([]string, 0, len(keys))
 	for _, key := range keys {
 		settings = append(settings, base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{key}, 32)))
 	}
-	ring, err := seal.Parse(strings.Join(settings, ","))
+	ring, err := webhook.ParseRing(strings.Join(settings, ","))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +51,7 @@ func TestSecretsAreSealedAtRest(t *testing.T) {
 		if err := sealing.Enable(t.Context(), owner, s.endpoint.ID); err != nil { // and is sealed when it is written
 			t.Fatal(err)
 		}
-		fresh := signature.NewSecret()
+		fresh := webhook.NewSecret()
 		if _, err := sealing.Rotate(t.Context(), owner, s.endpoint.ID, fresh); err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +68,7 @@ func TestSecretsAreSealedAtRest(t *testing.T) {
 		events := slices.DeleteFunc(to.all(), func(r received) bool { return strings.Contains(r.body, "webhook.verification") })
 		for i, request := range events {
 			for _, secret := range []string{s.secret, fresh}[:i+1] {
-				if err := signature.Verify(secret, request.id, request.at, request.signature, []byte(request.body), time.Now()); err != nil {
+				if err := webhook.Verify(secret, request.id, request.at, request.signature, []byte(request.body), time.Now()); err != nil {
 					t.Errorf("request %d: %v", i, err)
 				}
 			}
@@ -91,7 +89,7 @@ func TestDeliveryWaitsForTheKeyOfItsSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.emit(t, webhook.BatchCompleted, "batch1")
-	for _, ring := range []*seal.Ring{nil, ringOf(t, 2)} {
+	for _, ring := range []*webhook.Ring{nil, ringOf(t, 2)} {
 		s.sender.Store = webhook.NewStore(s.client, ring)
 		err := s.sender.ProcessTask(t.Context(), s.task(t))
 		if err == nil || webhook.IsFailure(err) || webhook.RetryDelay(0, err, nil) < 30*time.Second || len(to.all()) != 0 {
@@ -114,9 +112,9 @@ func TestSecretOfAnotherEndpointDoesNotOpen(t *testing.T) {
 	client := embedded(t)
 	store := webhook.NewStore(client, ringOf(t, 1))
 	mine, theirs := webhook.NewID(), webhook.NewID()
-	sealed := store.SealSecret("them", theirs, signature.NewSecret())
+	sealed := store.SealSecret("them", theirs, webhook.NewSecret())
 	for _, stolen := range []string{mine, theirs} {
-		if _, err := store.OpenSecret(owner, stolen, sealed); !errors.Is(err, seal.ErrDamaged) {
+		if _, err := store.OpenSecret(owner, stolen, sealed); !errors.Is(err, webhook.ErrDamaged) {
 			t.Errorf("opened: %v", err)
 		}
 	}

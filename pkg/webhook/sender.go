@@ -14,7 +14,6 @@ import (
 	"github.com/hibiken/asynq"
 
 	"ushuru/pkg/retry"
-	"ushuru/pkg/webhook/signature"
 )
 
 // schedule is how long to wait after each failed attempt, as the specification
@@ -267,14 +266,14 @@ func (d *Delivery) addAttempt(attempt Attempt) {
 // receiver's failure.
 func (s *Sender) send(ctx context.Context, d Delivery, url string, secrets []string) (Attempt, time.Duration, error) {
 	now := time.Now()
-	signed, err := signature.Sign(secrets, d.ID, now, d.Payload)
+	signed, err := Sign(secrets, d.ID, now, d.Payload)
 	if err != nil {
 		return Attempt{}, 0, err
 	}
 	header := http.Header{
 		"Content-Type": {"application/json"}, "User-Agent": {"Ushuru-Webhooks/1.0"},
-		signature.HeaderID: {d.ID}, signature.HeaderTimestamp: {strconv.FormatInt(now.Unix(), 10)},
-		signature.HeaderSignature: {signed},
+		HeaderID: {d.ID}, HeaderTimestamp: {strconv.FormatInt(now.Unix(), 10)},
+		HeaderSignature: {signed},
 	}
 	bounded, cancel := context.WithTimeout(ctx, attemptTimeout)
 	defer cancel()

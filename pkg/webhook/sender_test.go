@@ -22,7 +22,6 @@ import (
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/webhook"
-	"ushuru/pkg/webhook/signature"
 	"ushuru/pkg/webhook/webhooktest"
 )
 
@@ -52,7 +51,7 @@ func receive(t *testing.T, statuses ...int) *receiver {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.got = append(r.got, received{
-			q.Header.Get(signature.HeaderID), q.Header.Get(signature.HeaderTimestamp), q.Header.Get(signature.HeaderSignature), string(body),
+			q.Header.Get(webhook.HeaderID), q.Header.Get(webhook.HeaderTimestamp), q.Header.Get(webhook.HeaderSignature), string(body),
 		})
 		maps.Copy(w.Header(), r.header)
 		status := r.statuses[0]
@@ -145,7 +144,7 @@ func TestAnEventIsDeliveredSignedAndOnce(t *testing.T) {
 		if len(got) != 1 {
 			t.Fatalf("%d requests, want 1: %+v", len(got), got)
 		}
-		if err := signature.Verify(s.secret, got[0].id, got[0].at, got[0].signature, []byte(got[0].body), time.Now()); err != nil {
+		if err := webhook.Verify(s.secret, got[0].id, got[0].at, got[0].signature, []byte(got[0].body), time.Now()); err != nil {
 			t.Errorf("%v: %+v", err, got[0])
 		}
 		var message webhook.Message
@@ -235,7 +234,7 @@ func TestTheOldSecretStaysValidAfterARotation(t *testing.T) {
 	t.Parallel()
 	to := receive(t, http.StatusOK)
 	s := newStage(t, embedded(t), to.URL)
-	fresh := signature.NewSecret()
+	fresh := webhook.NewSecret()
 	for range 2 { // a caller who got no response repeats the request
 		if _, err := s.store.Rotate(t.Context(), owner, s.endpoint.ID, fresh); err != nil || fresh == s.secret {
 			t.Fatal(err, fresh)
@@ -245,7 +244,7 @@ func TestTheOldSecretStaysValidAfterARotation(t *testing.T) {
 	s.send(t)
 	got := to.all()[0]
 	for _, secret := range []string{fresh, s.secret} {
-		if err := signature.Verify(secret, got.id, got.at, got.signature, []byte(got.body), time.Now()); err != nil {
+		if err := webhook.Verify(secret, got.id, got.at, got.signature, []byte(got.body), time.Now()); err != nil {
 			t.Errorf("%v", err)
 		}
 	}

@@ -13,21 +13,18 @@ import (
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
-
-	"ushuru/pkg/seal"
-	"ushuru/pkg/webhook/signature"
 )
 
 // Store stores endpoints and deliveries in Redis.
 type Store struct {
 	redis redis.UniversalClient
 	tasks *asynq.Client
-	ring  *seal.Ring
+	ring  *Ring
 }
 
 // NewStore returns a Store on a Redis connection, which the caller closes. The ring
 // seals the secrets of endpoints; nil stores them in the clear.
-func NewStore(client redis.UniversalClient, ring *seal.Ring) *Store {
+func NewStore(client redis.UniversalClient, ring *Ring) *Store {
 	return &Store{redis: client, tasks: asynq.NewClientFromRedisClient(client), ring: ring}
 }
 
@@ -58,7 +55,7 @@ func (s *Store) Add(ctx context.Context, owner, id, url string, events []string)
 		Endpoint: Endpoint{
 			ID: id, URL: url, Events: slices.Clone(events), Created: time.Now().UTC(), State: Unverified,
 		},
-		Secrets: []secret{{Value: signature.NewSecret()}},
+		Secrets: []secret{{Value: NewSecret()}},
 	}
 	record, err := s.record(owner, &added)
 	if err != nil {

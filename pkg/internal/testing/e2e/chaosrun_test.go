@@ -22,7 +22,6 @@ import (
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/webhook"
-	"ushuru/pkg/webhook/signature"
 )
 
 // chaos is the service in processes of its own, of which one after the other
@@ -229,7 +228,7 @@ func awaitWebhook(t *testing.T, came <-chan received, secret string, b client.Ba
 		}
 		times++
 		h := got.header
-		err := signature.Verify(secret, h.Get(signature.HeaderID), h.Get(signature.HeaderTimestamp), h.Get(signature.HeaderSignature),
+		err := webhook.Verify(secret, h.Get(webhook.HeaderID), h.Get(webhook.HeaderTimestamp), h.Get(webhook.HeaderSignature),
 			got.body, time.Now())
 		var message struct {
 			Type string       `json:"type"`
@@ -239,7 +238,7 @@ func awaitWebhook(t *testing.T, came <-chan received, secret string, b client.Ba
 			message.Data.ID != b.ID || message.Data.State != b.State || !maps.Equal(some(message.Data), some(b)) {
 			t.Errorf("webhook %v, %s; the batch is %+v", err, got.body, b)
 		}
-		if id := h.Get(signature.HeaderID); first == "" {
+		if id := h.Get(webhook.HeaderID); first == "" {
 			first = id
 		} else if id != first {
 			t.Errorf("the webhook came under the ids %s and %s", first, id)

@@ -11,7 +11,6 @@ import (
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/testenv"
 	"ushuru/pkg/webhook"
-	"ushuru/pkg/webhook/signature"
 	"ushuru/tasks"
 )
 
@@ -58,8 +57,8 @@ func TestServiceGoesOnAfterFlush(t *testing.T) {
 	select {
 	case event := <-hooks:
 		h := event.header
-		must(t, signature.Verify(hook.Secret, h.Get(signature.HeaderID), h.Get(signature.HeaderTimestamp),
-			h.Get(signature.HeaderSignature), event.body, time.Now()))
+		must(t, webhook.Verify(hook.Secret, h.Get(webhook.HeaderID), h.Get(webhook.HeaderTimestamp),
+			h.Get(webhook.HeaderSignature), event.body, time.Now()))
 	case <-time.After(20 * time.Second):
 		t.Error("no webhook with the restored secret")
 	}

@@ -14,7 +14,7 @@ import (
 	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/testenv"
-	"ushuru/pkg/webhook/signature"
+	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 )
 
@@ -51,7 +51,7 @@ func TestOperatorsRetryAWebhookThatWasDead(t *testing.T) {
 	if said := run(console.ExitOK, "webhooks", "retry", hook.ID); !strings.Contains(said, "Retried  0") {
 		t.Error(said)
 	}
-	run(console.ExitOK, "webhooks", "retry", hook.ID, first.header.Get(signature.HeaderID)) // though it was delivered
+	run(console.ExitOK, "webhooks", "retry", hook.ID, first.header.Get(webhook.HeaderID)) // though it was delivered
 	sameEvent(t, first, arrives(t, got))
 	for _, unknown := range [][]string{{"NONE"}, {hook.ID, "NONE"}} {
 		if said := run(console.ExitFailure, append([]string{"webhooks", "retry"}, unknown...)...); !strings.Contains(said, "there is none with that id") {
@@ -62,7 +62,7 @@ func TestOperatorsRetryAWebhookThatWasDead(t *testing.T) {
 
 func sameEvent(t *testing.T, first, again received) {
 	t.Helper()
-	if first.header.Get(signature.HeaderID) != again.header.Get(signature.HeaderID) || !bytes.Equal(first.body, again.body) {
+	if first.header.Get(webhook.HeaderID) != again.header.Get(webhook.HeaderID) || !bytes.Equal(first.body, again.body) {
 		t.Errorf("%v %s\n%v %s", first.header, first.body, again.header, again.body)
 	}
 }

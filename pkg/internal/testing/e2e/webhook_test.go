@@ -16,7 +16,6 @@ import (
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/testenv"
 	"ushuru/pkg/webhook"
-	"ushuru/pkg/webhook/signature"
 	"ushuru/pkg/webhook/webhooktest"
 	"ushuru/tasks"
 )
@@ -89,11 +88,11 @@ func TestWebhookArrivesThoughReceiverAndWorkerFail(t *testing.T) {
 	s.work(tasks.RoleAny)
 	second := arrives(t, got)
 
-	if first.header.Get(signature.HeaderID) != second.header.Get(signature.HeaderID) || string(first.body) != string(second.body) {
+	if first.header.Get(webhook.HeaderID) != second.header.Get(webhook.HeaderID) || string(first.body) != string(second.body) {
 		t.Errorf("%v %s\n%v %s", first.header, first.body, second.header, second.body)
 	}
 	h := second.header
-	must(t, signature.Verify(hook.Secret, h.Get(signature.HeaderID), h.Get(signature.HeaderTimestamp), h.Get(signature.HeaderSignature), second.body, time.Now()))
+	must(t, webhook.Verify(hook.Secret, h.Get(webhook.HeaderID), h.Get(webhook.HeaderTimestamp), h.Get(webhook.HeaderSignature), second.body, time.Now()))
 	var message struct {
 		Type string `json:"type"`
 		Data struct {
@@ -145,8 +144,8 @@ func TestWebhookUnderWayInAKilledWorkerIsSentAgain(t *testing.T) {
 	s.spawn(server.URL)
 	again := arrives(t, came)
 	h := again.header
-	must(t, signature.Verify(hook.Secret, h.Get(signature.HeaderID), h.Get(signature.HeaderTimestamp), h.Get(signature.HeaderSignature), again.body, time.Now()))
-	if h.Get(signature.HeaderID) != first.header.Get(signature.HeaderID) || !bytes.Equal(again.body, first.body) {
+	must(t, webhook.Verify(hook.Secret, h.Get(webhook.HeaderID), h.Get(webhook.HeaderTimestamp), h.Get(webhook.HeaderSignature), again.body, time.Now()))
+	if h.Get(webhook.HeaderID) != first.header.Get(webhook.HeaderID) || !bytes.Equal(again.body, first.body) {
 		t.Errorf("%v %s\n%v %s", first.header, first.body, h, again.body)
 	}
 }

@@ -1,4 +1,4 @@
-package seal_test
+package webhook_test
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ushuru/pkg/seal"
+	"ushuru/pkg/webhook"
 )
 
 const secret = "whsec_c2VjcmV0"
@@ -15,9 +15,9 @@ const secret = "whsec_c2VjcmV0"
 // keyOf returns the setting of a key of equal bytes.
 func keyOf(b byte) string { return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{b}, 32)) }
 
-func ring(t *testing.T, keys ...string) *seal.Ring {
+func ring(t *testing.T, keys ...string) *webhook.Ring {
 	t.Helper()
-	r, err := seal.Parse(strings.Join(keys, ", "))
+	r, err := webhook.ParseRing(strings.Join(keys, ", "))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,15 +35,15 @@ func TestSealedSecretOpensOnlyWhereItBelongs(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		sealed, belongs string
-		ring            *seal.Ring
+		ring            *webhook.Ring
 		want            error
 	}{
-		"elsewhere":   {sealed, "b", r, seal.ErrDamaged},
-		"another key": {sealed, "a", ring(t, keyOf(2)), seal.ErrNoKey},
-		"no key":      {sealed, "a", nil, seal.ErrNoKey},
-		"changed":     {sealed[:len(sealed)-8] + "AAAAAAA=", "a", r, seal.ErrDamaged},
-		"cut":         {sealed[:20], "a", r, seal.ErrDamaged},
-		"no base64":   {sealed[:16] + ":*", "a", r, seal.ErrDamaged},
+		"elsewhere":   {sealed, "b", r, webhook.ErrDamaged},
+		"another key": {sealed, "a", ring(t, keyOf(2)), webhook.ErrNoKey},
+		"no key":      {sealed, "a", nil, webhook.ErrNoKey},
+		"changed":     {sealed[:len(sealed)-8] + "AAAAAAA=", "a", r, webhook.ErrDamaged},
+		"cut":         {sealed[:20], "a", r, webhook.ErrDamaged},
+		"no base64":   {sealed[:16] + ":*", "a", r, webhook.ErrDamaged},
 	} {
 		if got, err := test.ring.Open(test.sealed, test.belongs); !errors.Is(err, test.want) || got != "" {
 			t.Errorf("%s: %q, %v", name, got, err)
@@ -68,13 +68,13 @@ func TestKeysAreReplaced(t *testing.T) {
 	if again, changed, err := both.Reseal(sealed, "a"); changed || err != nil || again != sealed {
 		t.Error("sealed twice", err)
 	}
-	if kept, changed, err := ring(t, keyOf(3)).Reseal(sealed, "a"); changed || !errors.Is(err, seal.ErrNoKey) || kept != sealed {
+	if kept, changed, err := ring(t, keyOf(3)).Reseal(sealed, "a"); changed || !errors.Is(err, webhook.ErrNoKey) || kept != sealed {
 		t.Error("changed what it cannot open", err)
 	}
 }
 
 func TestSecretsInTheClearAreReadAndSealed(t *testing.T) {
-	for _, r := range []*seal.Ring{nil, ring(t)} {
+	for _, r := range []*webhook.Ring{nil, ring(t)} {
 		if got, err := r.Open(r.Seal(secret, "a"), "a"); err != nil || got != secret || r.Seal(secret, "a") != secret || r.Seals() {
 			t.Error(got, err)
 		}
@@ -89,7 +89,7 @@ func TestKeysAreChecked(t *testing.T) {
 	for _, setting := range []string{
 		"short", "c2hvcnQ=", keyOf(1) + ",", keyOf(1) + "," + keyOf(1), strings.Repeat("s3cret", 8),
 	} {
-		if _, err := seal.Parse(setting); err == nil || strings.Contains(err.Error(), setting) || strings.Contains(err.Error(), "s3cret") {
+		if _, err := webhook.ParseRing(setting); err == nil || strings.Contains(err.Error(), setting) || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: %v", setting, err)
 		}
 	}

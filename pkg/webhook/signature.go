@@ -1,6 +1,4 @@
-// Package signature signs the deliveries of webhooks and verifies them, as the Standard
-// Webhooks specification says (standardwebhooks.com).
-package signature
+package webhook
 
 import (
 	"crypto/hmac"
@@ -22,17 +20,17 @@ const (
 )
 
 const (
-	secretPrefix = "whsec_"
-	secretBytes  = 32 // the specification allows 24 to 64
-	version      = "v1"
+	secretPrefix     = "whsec_"
+	secretBytes      = 32 // the specification allows 24 to 64
+	signatureVersion = "v1"
 
 	// tolerance is how far the time of a delivery may be from the receiver's clock.
 	tolerance = 5 * time.Minute
 )
 
-// ErrInvalid means that a delivery was not signed with the secret, or longer than
+// ErrSignature means that a delivery was not signed with the secret, or longer than
 // tolerance ago.
-var ErrInvalid = errors.New("webhook: invalid signature")
+var ErrSignature = errors.New("webhook: invalid signature")
 
 // NewSecret returns a random secret: whsec_ and base64.
 func NewSecret() string {
@@ -50,29 +48,29 @@ func Sign(secrets []string, id string, at time.Time, body []byte) (string, error
 		if err != nil {
 			return "", err
 		}
-		signatures = append(signatures, version+","+base64.StdEncoding.EncodeToString(mac))
+		signatures = append(signatures, signatureVersion+","+base64.StdEncoding.EncodeToString(mac))
 	}
 	return strings.Join(signatures, " "), nil
 }
 
-// Verify verifies a delivery as a receiver must. It returns nil or ErrInvalid.
+// Verify verifies a delivery as a receiver must. It returns nil or ErrSignature.
 func Verify(secret, id, timestamp, signatures string, body []byte, now time.Time) error {
 	sent, err := strconv.ParseInt(timestamp, 10, 64)
 	if err != nil || now.Sub(time.Unix(sent, 0)).Abs() > tolerance {
-		return ErrInvalid
+		return ErrSignature
 	}
 	mac, err := macOf(secret, id, timestamp, body)
 	if err != nil {
-		return ErrInvalid
+		return ErrSignature
 	}
 	for signature := range strings.FieldsSeq(signatures) {
-		text, ok := strings.CutPrefix(signature, version+",")
+		text, ok := strings.CutPrefix(signature, signatureVersion+",")
 		signed, err := base64.StdEncoding.DecodeString(text)
 		if ok && err == nil && hmac.Equal(signed, mac) {
 			return nil
 		}
 	}
-	return ErrInvalid
+	return ErrSignature
 }
 
 func macOf(secret, id, timestamp string, body []byte) ([]byte, error) {

@@ -1,9 +1,4 @@
-// Package seal encrypts small secrets that the service must be able to read again,
-// so that who sees Redis, or a backup of it, sees none of them.
-//
-// A sealed secret is sealed:<id of the key>:<base64>, AES-256-GCM with a random
-// nonce. It is bound to what it belongs to: copied to another record it does not open.
-package seal
+package webhook
 
 import (
 	"crypto/aes"
@@ -16,43 +11,47 @@ import (
 	"strings"
 )
 
-// Errors of Open.
+// Errors of Ring.Open.
 var (
 	// ErrNoKey means that the ring lacks the key that sealed a secret.
-	ErrNoKey = errors.New("seal: SECRETS_KEY lacks the key of a sealed secret")
+	ErrNoKey = errors.New("webhook: SECRETS_KEY lacks the key of a sealed secret")
 	// ErrDamaged means that a sealed secret was changed, or belongs to another record.
-	ErrDamaged = errors.New("seal: a sealed secret was changed or belongs elsewhere")
+	ErrDamaged = errors.New("webhook: a sealed secret was changed or belongs elsewhere")
 )
 
 const (
-	prefix = "sealed:"
-	// keySize is that of AES-256.
-	keySize = 32
-	// idBytes is how much of a digest names a key.
-	idBytes = 4
+	sealedPrefix = "sealed:"
+	// ringKeySize is that of AES-256.
+	ringKeySize = 32
+	// ringKeyIDBytes is how much of a digest names a key.
+	ringKeyIDBytes = 4
 )
 
-// Ring are the keys that seal and open. The first one seals, all open, so that a key can
-// be replaced. A nil Ring and one without keys leave secrets in the clear.
-type Ring struct{ keys []key }
+// Ring are the keys that encrypt the secrets of endpoints, so that Redis and its backups show
+// none. The first key seals and all of them open, so that a key can be replaced. A nil Ring
+// and one without keys leave secrets in the clear.
+//
+// A sealed secret is sealed:<id of the key>:<base64>, AES-256-GCM with a random nonce. It is
+// bound to its endpoint: copied to another record it does not open.
+type Ring struct{ keys []ringKey }
 
-type key struct {
+type ringKey struct {
 	id   string
 	aead cipher.AEAD
 }
 
-// Parse returns the ring of a setting: keys of 32 bytes in base64, separated by commas.
+// ParseRing returns the ring of a setting: keys of 32 bytes in base64, separated by commas.
 // No error shows a part of a key.
-func Parse(setting string) (*Ring, error) {
+func ParseRing(setting string) (*Ring, error) {
 	ring := &Ring{}
 	if strings.TrimSpace(setting) == "" {
 		return ring, nil
 	}
 	for i, text := range strings.Split(setting, ",") {
 		raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
-		if err != nil || len(raw) != keySize {
+		if err != nil || len(raw) != ringKeySize {
 			return nil, fmt.Errorf("key number %d is not %d bytes in base64; \"openssl rand -base64 %d\" makes one",
-				i+1, keySize, keySize)
+				i+1, ringKeySize, ringKeySize)
 		}
 		block, err := aes.NewCipher(raw)
 		if err != nil {
@@ -63,11 +62,11 @@ func Parse(setting string) (*Ring, error) {
 			return nil, err
 		}
 		sum := sha256.Sum256(append([]byte("ushuru key id "), raw...))
-		id := hex.EncodeToString(sum[:idBytes])
+		id := hex.EncodeToString(sum[:ringKeyIDBytes])
 		if ring.find(id) != nil {
 			return nil, fmt.Errorf("key number %d is there twice", i+1)
 		}
-		ring.keys = append(ring.keys, key{id, aead})
+		ring.keys = append(ring.keys, ringKey{id, aead})
 	}
 	return ring, nil
 }
@@ -75,7 +74,7 @@ func Parse(setting string) (*Ring, error) {
 // Seals reports whether the ring has a key.
 func (r *Ring) Seals() bool { return r != nil && len(r.keys) > 0 }
 
-func (r *Ring) find(id string) *key {
+func (r *Ring) find(id string) *ringKey {
 	if r == nil {
 		return nil
 	}
@@ -94,13 +93,13 @@ func (r *Ring) Seal(secret, belongs string) string {
 	}
 	first := r.keys[0]
 	sealed := first.aead.Seal(nil, nil, []byte(secret), []byte(belongs)) //nolint:gosec // the nonce is random
-	return prefix + first.id + ":" + base64.StdEncoding.EncodeToString(sealed)
+	return sealedPrefix + first.id + ":" + base64.StdEncoding.EncodeToString(sealed)
 }
 
 // Open returns the secret of what Seal has returned. One that is in the clear is
 // returned as it is.
 func (r *Ring) Open(sealed, belongs string) (string, error) {
-	text, isSealed := strings.CutPrefix(sealed, prefix)
+	text, isSealed := strings.CutPrefix(sealed, sealedPrefix)
 	if !isSealed {
 		return sealed, nil
 	}
@@ -124,7 +123,7 @@ func (r *Ring) Open(sealed, belongs string) (string, error) {
 // the clear, or sealed with another key of the ring. What the ring cannot open stays as
 // it is, with the error of Open.
 func (r *Ring) Reseal(sealed, belongs string) (string, bool, error) {
-	if !r.Seals() || strings.HasPrefix(sealed, prefix+r.keys[0].id+":") {
+	if !r.Seals() || strings.HasPrefix(sealed, sealedPrefix+r.keys[0].id+":") {
 		return sealed, false, nil
 	}
 	secret, err := r.Open(sealed, belongs)

@@ -1,10 +1,10 @@
-package signature_test
+package webhook_test
 
 import (
 	"testing"
 	"time"
 
-	"ushuru/pkg/webhook/signature"
+	"ushuru/pkg/webhook"
 )
 
 // The published vector of the specification's reference libraries.
@@ -18,7 +18,7 @@ const (
 var vectorTime = time.Unix(1614265330, 0)
 
 func TestSignaturesAreThoseOfTheSpecification(t *testing.T) {
-	got, err := signature.Sign([]string{vectorSecret}, vectorID, vectorTime, []byte(vectorBody))
+	got, err := webhook.Sign([]string{vectorSecret}, vectorID, vectorTime, []byte(vectorBody))
 	if err != nil || got != vectorSignature {
 		t.Errorf("%s, %v; want %s", got, err, vectorSignature)
 	}
@@ -44,7 +44,7 @@ func TestVerifyRefusesWhatWasChanged(t *testing.T) {
 		"another version":       {vectorSecret, vectorID, "1614265330", "v2" + vectorSignature[2:], vectorBody, vectorTime, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := signature.Verify(c.secret, c.id, c.at, c.signature, []byte(c.body), c.now)
+			err := webhook.Verify(c.secret, c.id, c.at, c.signature, []byte(c.body), c.now)
 			if (err == nil) != c.good {
 				t.Errorf("%v, want accepted %t", err, c.good)
 			}

@@ -1,4 +1,4 @@
-package signature_test
+package webhook_test
 
 import (
 	"fmt"
@@ -9,17 +9,17 @@ import (
 	"strings"
 	"time"
 
-	"ushuru/pkg/webhook/signature"
+	"ushuru/pkg/webhook"
 )
 
 // A receiver verifies the signature before it reads the event.
 func ExampleVerify() {
-	secret := signature.NewSecret() // as the API returned it when the webhook was created
+	secret := webhook.NewSecret() // as the API returned it when the webhook was created
 	receive := func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err == nil {
-			err = signature.Verify(secret, r.Header.Get(signature.HeaderID), r.Header.Get(signature.HeaderTimestamp),
-				r.Header.Get(signature.HeaderSignature), body, time.Now())
+			err = webhook.Verify(secret, r.Header.Get(webhook.HeaderID), r.Header.Get(webhook.HeaderTimestamp),
+				r.Header.Get(webhook.HeaderSignature), body, time.Now())
 		}
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
@@ -29,16 +29,16 @@ func ExampleVerify() {
 	}
 
 	now, body := time.Now(), `{"type":"job.completed"}`
-	signed, err := signature.Sign([]string{secret}, "msg1", now, []byte(body))
+	signed, err := webhook.Sign([]string{secret}, "msg1", now, []byte(body))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	for _, sent := range []string{body, `{"type":"forged"}`} {
 		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(sent))
-		r.Header.Set(signature.HeaderID, "msg1")
-		r.Header.Set(signature.HeaderTimestamp, strconv.FormatInt(now.Unix(), 10))
-		r.Header.Set(signature.HeaderSignature, signed)
+		r.Header.Set(webhook.HeaderID, "msg1")
+		r.Header.Set(webhook.HeaderTimestamp, strconv.FormatInt(now.Unix(), 10))
+		r.Header.Set(webhook.HeaderSignature, signed)
 		w := httptest.NewRecorder()
 		receive(w, r)
 		fmt.Println(strings.TrimSpace(fmt.Sprint(w.Code, " ", w.Body)))
