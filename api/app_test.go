@@ -21,7 +21,6 @@ import (
 	"ushuru/pkg/batch"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/drift"
-	"ushuru/pkg/idempotency"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/localtime"
@@ -69,8 +68,8 @@ func newOptions(conn *redisx.Conn) api.Options {
 	options := api.Options{
 		Redis: client, Jobs: jobs.NewStore(client),
 		Batches: batch.NewStore(client), Cache: cache.New(client), Catalogue: tra.NewStore(client, tra.StoreOptions{}),
-		Drift: drift.NewStore(client), Idempotency: idempotency.NewStore(client),
-		Keys: keys.NewStore(client), Rates: pace.NewRates(client), Bytes: pace.NewBytes(client),
+		Drift: drift.NewStore(client),
+		Keys:  keys.NewStore(client), Rates: pace.NewRates(client), Bytes: pace.NewBytes(client),
 		Webhooks:   webhook.NewStore(client, nil),
 		AsynqRedis: conn.AsynqOpt(),
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"ushuru/api"
-	"ushuru/pkg/pack"
+	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/testenv"
 	"ushuru/pkg/vehicle"
@@ -79,8 +79,8 @@ func putLink(t *testing.T, a *app, token, path string, shown map[string]any) {
 		"url": "javascript:window.HIT=1//" + hostile, "make": hostile, "modelBody": hostile, "known": map[string]any{"fuel": hostile},
 	})
 	must(t, err)
-	must(t, a.conn.Client().HSet(t.Context(), "page:link:"+token, "path", path, "body", pack.Pack(body), "job", "",
-		"made", strconv.FormatInt(time.Now().Unix(), 10), "shown", pack.Pack(data)).Err())
+	must(t, a.conn.Client().HSet(t.Context(), "page:link:"+token, "path", path, "body", redisx.Pack(body), "job", "",
+		"made", strconv.FormatInt(time.Now().Unix(), 10), "shown", redisx.Pack(data)).Err())
 }
 
 // TestHostileTextsStayTextOnThePagesForBuyers opens the answer, its pictures, refusals and

@@ -18,7 +18,6 @@ import (
 	"ushuru/pkg/cache"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/drift"
-	"ushuru/pkg/idempotency"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/metrics"
@@ -54,16 +53,15 @@ type Options struct {
 	Jobs  *jobs.Store
 	Hub   *jobs.Hub // its Run must be running
 
-	Batches     *batch.Store
-	Bytes       *pace.Bytes
-	Cache       *cache.Cache
-	Catalogue   *tra.Store
-	Drift       *drift.Store
-	Idempotency *idempotency.Store
-	Keys        KeyVerifier
-	Rates       *pace.Rates
-	Webhooks    *webhook.Store
-	TRA         AuthorityStatus
+	Batches   *batch.Store
+	Bytes     *pace.Bytes
+	Cache     *cache.Cache
+	Catalogue *tra.Store
+	Drift     *drift.Store
+	Keys      KeyVerifier
+	Rates     *pace.Rates
+	Webhooks  *webhook.Store
+	TRA       AuthorityStatus
 
 	// Confirm returns when replicas of Redis have what was written, as the operator
 	// demands, or an error: then 503 is answered in place of 202 or 201. Nil demands
@@ -118,8 +116,8 @@ func (o *Options) check() error {
 	for name, given := range map[string]bool{
 		"Redis": o.Redis != nil, "Tasks": o.Tasks != nil, "Jobs": o.Jobs != nil, "Hub": o.Hub != nil,
 		"Batches": o.Batches != nil, "Bytes": o.Bytes != nil, "Cache": o.Cache != nil, "Catalogue": o.Catalogue != nil,
-		"Drift":       o.Drift != nil,
-		"Idempotency": o.Idempotency != nil, "Keys": o.Keys != nil, "Rates": o.Rates != nil,
+		"Drift": o.Drift != nil,
+		"Keys":  o.Keys != nil, "Rates": o.Rates != nil,
 		"Webhooks": o.Webhooks != nil, "TRA": o.TRA != nil,
 	} {
 		if !given {

@@ -70,7 +70,7 @@ func New(options Options) (*Server, error) {
 	s.draining, s.drain = context.WithCancel(context.Background())
 	s.work = await.New(await.Options{
 		Redis: options.Redis, Tasks: options.Tasks, Jobs: options.Jobs, Hub: options.Hub, Cache: options.Cache,
-		Webhooks: options.Webhooks, Limits: s.limits, Idempotency: options.Idempotency, Outages: s.outages,
+		Webhooks: options.Webhooks, Limits: s.limits, Outages: s.outages,
 		Confirm: options.Confirm, WaitMax: options.WaitMax, Draining: s.draining,
 	})
 	s.vehicles = vehicles.New(vehicles.Options{

@@ -18,7 +18,7 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/logs"
 	"ushuru/pkg/message"
-	"ushuru/pkg/retry"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -64,7 +64,7 @@ func (d *dispatcher) run(ctx context.Context) {
 		if err := d.engine.EnqueueDispatch(ctx); err != nil && ctx.Err() == nil {
 			d.log.WarnContext(ctx, "batch dispatch was not enqueued", "error", err)
 		}
-		if retry.Sleep(ctx, dispatchDebounce) != nil {
+		if pace.Sleep(ctx, dispatchDebounce) != nil {
 			return
 		}
 	}

@@ -9,8 +9,8 @@ import (
 
 	"ushuru/pkg/logs"
 	"ushuru/pkg/metrics"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
-	"ushuru/pkg/retry"
 	"ushuru/tasks"
 )
 
@@ -77,9 +77,9 @@ func (r *stepRun) isFinal(ctx context.Context, delay time.Duration, err error) b
 // retries. It is not shorter than the side that failed or refused has asked for.
 func backoff(retries int, err error) time.Duration {
 	if snooze, ok := errors.AsType[*tasks.SnoozeError](err); ok {
-		return retry.Jitter(max(snooze.After, minSnooze))
+		return pace.Jitter(max(snooze.After, minSnooze))
 	}
-	delay := retry.Policy{InitialDelay: initialBackoff, MaxDelay: maxBackoff}.Delay(retries+1, err)
+	delay := pace.Backoff{InitialDelay: initialBackoff, MaxDelay: maxBackoff}.Delay(retries+1, err)
 	if failure, ok := errors.AsType[*tasks.StepError](err); ok {
 		delay = max(delay, failure.After)
 	}

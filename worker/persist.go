@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
-	"ushuru/pkg/retry"
 	"ushuru/tasks"
 )
 
@@ -32,13 +32,13 @@ func persist(ctx context.Context, timeout, outage time.Duration, write func(cont
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(timeout, outage))
 	defer cancel()
 	started := time.Now()
-	policy := retry.Policy{
+	policy := pace.Backoff{
 		InitialDelay: 100 * time.Millisecond, MaxDelay: maxWriteDelay,
 		IsPermanent: func(err error) bool {
 			return errors.Is(err, tasks.ErrNotifyIncomplete) || !redisx.IsUnavailable(err) && time.Since(started) > timeout
 		},
 	}
-	return retry.Do(ctx, policy, func() error { return write(ctx) })
+	return pace.Retry(ctx, policy, func() error { return write(ctx) })
 }
 
 // persist writes the outcome of a step: a claim that no worker releases blocks the step

@@ -19,7 +19,6 @@ import (
 	"ushuru/api/request"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/cache"
-	"ushuru/pkg/idempotency"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/pace"
@@ -69,7 +68,7 @@ func New(t *testing.T, of pace.Limits) *Parts {
 	t.Cleanup(func() { stop(); listening.Wait() })
 	p.Work = await.New(await.Options{
 		Redis: client, Tasks: p.Tasks, Jobs: p.Jobs, Hub: p.Hub, Cache: p.Cache, Webhooks: p.Webhooks, Limits: p.Limits,
-		Idempotency: idempotency.NewStore(client), Outages: p.Outages, WaitMax: WaitMax, Draining: ctx,
+		Outages: p.Outages, WaitMax: WaitMax, Draining: ctx,
 	})
 	p.Streams = await.NewStreams(ctx, time.Second)
 	return p

@@ -10,7 +10,6 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/api/request"
-	"ushuru/pkg/idempotency"
 	"ushuru/pkg/pace"
 )
 
@@ -28,7 +27,7 @@ var (
 
 // Idempotent is a request that carries an Idempotency-Key: the same request sent again has
 // the outcome of the first. Nil carries none, and all methods accept it.
-type Idempotent struct{ stored *idempotency.Request }
+type Idempotent struct{ stored *requestRecord }
 
 // WithIdempotencyKey is the middleware of endpoints that accept an Idempotency-Key. It
 // rejects an invalid key. The handler says by Begin which request it is, once it has decoded
@@ -78,13 +77,13 @@ func (k *Work) Begin(w http.ResponseWriter, r *request.Request, identity any) (*
 	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	// A new record counts against the limits, also when a cached result responds.
-	stored, err := k.options.Idempotency.Begin(ctx, r.Key.ID, r.URL.Path, r.IdempotencyKey, body, func() error {
-		record := pace.Kept{Size: recordBytes, TTL: idempotency.RecordTTL}
+	stored, err := requestRecords{k.options.Redis}.begin(ctx, r.Key.ID, r.URL.Path, r.IdempotencyKey, body, func() error {
+		record := pace.Kept{Size: recordBytes, TTL: requestTTL}
 		return k.options.Limits.Take(w, r, Demand{Keep: []pace.Kept{record}})
 	})
 	var refused *problem.Problem
 	switch {
-	case errors.Is(err, idempotency.ErrReused):
+	case errors.Is(err, errKeyReused):
 		return nil, errReused.WithCause(err)
 	case errors.As(err, &refused):
 		return nil, refused
@@ -92,7 +91,7 @@ func (k *Work) Begin(w http.ResponseWriter, r *request.Request, identity any) (*
 		return nil, request.ErrUnavailable.WithCause(err)
 	}
 	same := &Idempotent{stored}
-	same.SetReplayed(w, stored.Outcome != "")
+	same.SetReplayed(w, stored.outcome != "")
 	return same, nil
 }
 
@@ -117,7 +116,7 @@ func (same *Idempotent) Outcome(kind string) (string, bool) {
 	if same == nil {
 		return "", false
 	}
-	return strings.CutPrefix(same.stored.Outcome, kind+":")
+	return strings.CutPrefix(same.stored.outcome, kind+":")
 }
 
 // SetOutcome stores the outcome of the request, unless it has one already, and
@@ -128,11 +127,11 @@ func (same *Idempotent) SetOutcome(parent context.Context, kind, value string) (
 	}
 	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
-	stored, err := same.stored.SetOutcome(ctx, kind+":"+value)
+	stored, err := same.stored.setOutcome(ctx, kind+":"+value)
 	if err != nil {
 		return "", request.ErrUnavailable.WithCause(err)
 	}
-	same.stored.Outcome = stored
+	same.stored.outcome = stored
 	value, _ = same.Outcome(kind)
 	return value, nil
 }

@@ -16,7 +16,6 @@ import (
 	"ushuru/api/request"
 	"ushuru/api/terms"
 	"ushuru/pkg/cache"
-	"ushuru/pkg/idempotency"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/tra"
@@ -33,15 +32,14 @@ var (
 
 // Options are the parts and settings of Work.
 type Options struct {
-	Redis       redis.UniversalClient
-	Tasks       *tasks.Engine
-	Jobs        *jobs.Store
-	Hub         *jobs.Hub // its Run must be running
-	Cache       *cache.Cache
-	Webhooks    *webhook.Store
-	Limits      *Limits
-	Idempotency *idempotency.Store
-	Outages     *tra.Outages
+	Redis    redis.UniversalClient
+	Tasks    *tasks.Engine
+	Jobs     *jobs.Store
+	Hub      *jobs.Hub // its Run must be running
+	Cache    *cache.Cache
+	Webhooks *webhook.Store
+	Limits   *Limits
+	Outages  *tra.Outages
 	// Confirm returns when replicas of Redis have what was written, as the operator
 	// demands, or an error. Nil demands nothing.
 	Confirm func(ctx context.Context) error

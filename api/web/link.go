@@ -15,8 +15,8 @@ import (
 
 	"ushuru/api/request"
 	"ushuru/pkg/localtime"
-	"ushuru/pkg/pack"
 	"ushuru/pkg/plainjson"
+	"ushuru/pkg/redisx"
 )
 
 const (
@@ -96,7 +96,7 @@ func (l links) put(parent context.Context, token string, made link) error {
 	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
 	fields := []any{
-		"path", made.Path, "body", pack.Pack(made.Body), "job", made.Job,
+		"path", made.Path, "body", redisx.Pack(made.Body), "job", made.Job,
 		"made", strconv.FormatInt(made.Made.Unix(), 10),
 	}
 	if made.Shown != nil {
@@ -104,7 +104,7 @@ func (l links) put(parent context.Context, token string, made link) error {
 		if err != nil {
 			return err
 		}
-		fields = append(fields, "shown", pack.Pack(data))
+		fields = append(fields, "shown", redisx.Pack(data))
 	}
 	pipe := l.redis.Pipeline()
 	pipe.Del(ctx, keyLink(token))
@@ -145,7 +145,7 @@ func (l links) show(parent context.Context, token string, made time.Time, end sh
 		return err
 	}
 	pipe := l.redis.Pipeline()
-	pipe.HSetNX(ctx, keyLink(token), "shown", pack.Pack(data))
+	pipe.HSetNX(ctx, keyLink(token), "shown", redisx.Pack(data))
 	pipe.ExpireAt(ctx, keyLink(token), made.Add(linkTTL)) // it may have expired just now
 	if _, err := pipe.Exec(ctx); err != nil {
 		return fmt.Errorf("web: store what was shown: %w", err)
@@ -169,13 +169,13 @@ func (l links) find(parent context.Context, token string) (*link, error) {
 		return nil, fmt.Errorf("web: time of a link: %w", err)
 	}
 	found := &link{Path: fields["path"], Job: fields["job"], Made: time.Unix(made, 0)}
-	if found.Body, err = pack.Unpack([]byte(fields["body"])); err != nil {
+	if found.Body, err = redisx.Unpack([]byte(fields["body"])); err != nil {
 		return nil, err
 	}
 	if fields["shown"] == "" {
 		return found, nil
 	}
-	data, err := pack.Unpack([]byte(fields["shown"]))
+	data, err := redisx.Unpack([]byte(fields["shown"]))
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"ushuru/pkg/batch"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/drift"
-	"ushuru/pkg/idempotency"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/metrics"
@@ -32,7 +31,6 @@ type stores struct {
 	keys      *keys.Memory
 	rates     *pace.Rates
 	bytes     *pace.Bytes
-	requests  *idempotency.Store
 	webhooks  *webhook.Store
 }
 
@@ -60,6 +58,6 @@ func newStores(client redis.UniversalClient, ring *webhook.Ring, log *slog.Logge
 		}),
 		drift: drift.NewStore(client), keys: known, rates: pace.NewRates(client),
 		bytes:    pace.NewBytes(client),
-		requests: idempotency.NewStore(client), webhooks: webhooks,
+		webhooks: webhooks,
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/pack"
+	"ushuru/pkg/redisx"
 )
 
 // ActiveBatch is a batch that may have rows to dispatch.
@@ -211,7 +211,7 @@ func (s *Store) Fail(ctx context.Context, id string, row int, reason *jobs.Error
 
 func (s *Store) finish(ctx context.Context, id string, row int, state State, data []byte) (bool, error) {
 	reply, err := scriptFinish.Run(ctx, s.redis, keysOf(id),
-		row, string(codeOf(state)), pack.Pack(data), Retention.Milliseconds()).Int()
+		row, string(codeOf(state)), redisx.Pack(data), Retention.Milliseconds()).Int()
 	const ended = 2
 	return reply == ended, err
 }

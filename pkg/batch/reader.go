@@ -12,7 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/pack"
+	"ushuru/pkg/redisx"
 )
 
 // Reader reads the rows of a batch in the states that they had when it was opened,
@@ -157,7 +157,7 @@ func (r *Reader) readChunk(ctx context.Context, n int) (rows []Row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := pack.Unpack(packed)
+	data, err := redisx.Unpack(packed)
 	if err == nil {
 		err = json.Unmarshal(data, &rows)
 	}
@@ -207,7 +207,7 @@ func (item *Item) setOutcome(text string) error {
 		_, item.Job, _ = strings.Cut(text, " ")
 		return nil
 	}
-	data, err := pack.Unpack([]byte(text))
+	data, err := redisx.Unpack([]byte(text))
 	if err != nil {
 		return err
 	}

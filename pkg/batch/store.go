@@ -14,7 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/pack"
+	"ushuru/pkg/redisx"
 )
 
 const (
@@ -167,7 +167,7 @@ func (s *Store) writeRows(ctx context.Context, keys []string, rows []Row, duplic
 		if err != nil {
 			return fmt.Errorf("batch: rows: %w", err)
 		}
-		pipe.HSet(ctx, keys[keyRows], from/chunk, pack.Pack(data))
+		pipe.HSet(ctx, keys[keyRows], from/chunk, redisx.Pack(data))
 	}
 	pipe.PExpire(ctx, keys[keyRows], orphanTTL)
 	for row, others := range duplicates {

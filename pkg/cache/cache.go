@@ -16,7 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/pace"
-	"ushuru/pkg/pack"
+	"ushuru/pkg/redisx"
 )
 
 // Errors of the cache. Any other error means that Redis did not answer.
@@ -196,7 +196,7 @@ func (c *Cache) response(reply *redis.StringCmd) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cache: get: %w", err)
 	}
-	if pack.IsPacked(response) {
+	if redisx.IsPacked(response) {
 		if response, err = c.recent.unpack(response, c.reject); err != nil {
 			return nil, ErrMiss // packed by another version, damaged or rejected
 		}
@@ -225,7 +225,7 @@ func (c *Cache) PutRaw(ctx context.Context, key Key, data []byte, expiry time.Ti
 	if lifetime <= 0 {
 		return nil
 	}
-	packed := pack.Pack(data)
+	packed := redisx.Pack(data)
 	put := func(to redis.Cmdable) error {
 		if c.owner != "" {
 			pace.AddTo(ctx, to, c.owner, int64(len(packed))+pace.EntryOverhead, lifetime)
@@ -252,7 +252,7 @@ func (c *Cache) PutOften(ctx context.Context, key Key, data []byte, expiry time.
 	if lifetime <= 0 || c.latest.has(key, data) {
 		return nil
 	}
-	packed := pack.Pack(data)
+	packed := redisx.Pack(data)
 	err := c.redis.SetArgs(ctx, string(key), packed, redis.SetArgs{Get: true, TTL: lifetime}).Err()
 	if errors.Is(err, redis.Nil) { // there was nothing
 		_, err = c.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"ushuru/pkg/pack"
+	"ushuru/pkg/redisx"
 )
 
 // maxRecent bounds the bytes of each of the two generations of recent.
@@ -39,7 +39,7 @@ func (r *recent) unpack(packed []byte, reject func([]byte) bool) ([]byte, error)
 	if ok {
 		return data, nil
 	}
-	data, err := pack.Unpack(packed)
+	data, err := redisx.Unpack(packed)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"ushuru/pkg/pack"
+	"ushuru/pkg/redisx"
 )
 
 func TestRecentIsBoundedAndReturnsTheSameBytes(t *testing.T) {
@@ -16,7 +16,7 @@ func TestRecentIsBoundedAndReturnsTheSameBytes(t *testing.T) {
 		group.Go(func() {
 			for i := range 2000 { // 20 MB, of which it may keep two generations
 				want := bytes.Repeat(fmt.Appendf(nil, "%d-%d,", worker%2, i), 1000)
-				packed := pack.Pack(want)
+				packed := redisx.Pack(want)
 				for range 2 {
 					got, err := r.unpack(packed, nil)
 					if err != nil || !bytes.Equal(got, want) {
@@ -41,7 +41,7 @@ func TestRecentIsBoundedAndReturnsTheSameBytes(t *testing.T) {
 
 func TestRecentKeepsNoLargeResultAndNoDamage(t *testing.T) {
 	var r recent
-	packed := pack.Pack(make([]byte, maxRecent))
+	packed := redisx.Pack(make([]byte, maxRecent))
 	if data, err := r.unpack(packed, nil); err != nil || len(data) != maxRecent {
 		t.Errorf("unpack = %d bytes, %v", len(data), err)
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"ushuru/pkg/retry"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/vehicle"
 )
 
@@ -160,7 +160,7 @@ func (c *Client) await(ctx context.Context, o Operation, progress []func(*Job)) 
 		return nil, err
 	}
 	var result json.RawMessage
-	err = retry.Do(ctx, retry.Policy{
+	err = pace.Retry(ctx, pace.Backoff{
 		InitialDelay: initialBackoff, MaxDelay: maxBackoff, MaxAttempts: maxResubmits + 1, RetryAfter: retryAfterOf,
 		// What is an error of HTTP was repeated by Do.
 		IsPermanent: func(err error) bool {
@@ -246,7 +246,7 @@ func (c *Client) awaitJob(ctx context.Context, location string, progress []func(
 		if job.HasEnded() {
 			return job, nil
 		}
-		if err := retry.Sleep(ctx, pollInterval); err != nil {
+		if err := pace.Sleep(ctx, pollInterval); err != nil {
 			return nil, err
 		}
 	}

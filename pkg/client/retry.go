@@ -11,13 +11,13 @@ import (
 	"syscall"
 	"time"
 
-	"ushuru/pkg/retry"
+	"ushuru/pkg/pace"
 )
 
 // retryUntil repeats a request until read has accepted a successful response.
 func (c *Client) retryUntil(ctx context.Context, r Request, read func(*http.Response) error) error {
 	failures := 0 // of the work, not of the way to it
-	err := retry.Do(ctx, retry.Policy{
+	err := pace.Retry(ctx, pace.Backoff{
 		InitialDelay: initialBackoff, MaxDelay: maxBackoff, MaxAttempts: c.options.Retries + 1,
 		RetryAfter: retryAfterOf, IsPermanent: func(err error) bool {
 			if isPermanent(err) {

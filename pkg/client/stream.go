@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"ushuru/pkg/retry"
+	"ushuru/pkg/pace"
 )
 
 const (
@@ -50,7 +50,7 @@ func events[T any](ctx context.Context, c *Client, path string) iter.Seq2[*T, er
 				yield(nil, err)
 				return
 			}
-			if err := retry.Sleep(ctx, retry.Jitter(s.delay)); err != nil {
+			if err := pace.Sleep(ctx, pace.Jitter(s.delay)); err != nil {
 				yield(nil, err)
 				return
 			}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"ushuru/pkg/retry"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/vehicle"
 )
 
@@ -55,7 +55,7 @@ func (c *Client) AwaitModelYears(ctx context.Context, q YearsQuery) (found *vehi
 			return found, err
 		}
 		for found.Pending > 0 {
-			if err := retry.Sleep(ctx, 2*pollInterval); err != nil {
+			if err := pace.Sleep(ctx, 2*pollInterval); err != nil {
 				return found, err
 			}
 			if found, err = c.ModelYears(ctx, q); err != nil {

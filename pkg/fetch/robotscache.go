@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"ushuru/pkg/message"
-	"ushuru/pkg/retry"
+	"ushuru/pkg/pace"
 )
 
 const (
@@ -188,7 +188,7 @@ var (
 
 // fetchWithRetry calls fetch, and calls it again after a failure other than 429.
 func (r *robots) fetchWithRetry(ctx context.Context, site string) (rules robotsRules, size int, err error) {
-	err = retry.Do(ctx, retry.Policy{
+	err = pace.Retry(ctx, pace.Backoff{
 		InitialDelay: r.backoff, MaxAttempts: robotsRetries + 1,
 		IsPermanent: func(err error) bool {
 			own, isOwn := errors.AsType[*Error](err)

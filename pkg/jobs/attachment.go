@@ -8,7 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"ushuru/pkg/pack"
+	"ushuru/pkg/redisx"
 )
 
 // ErrNoAttachment means that a job has no attachment, or that it has ended.
@@ -38,5 +38,5 @@ func (s *Store) Attachment(ctx context.Context, id string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("jobs: attachment: %w", err)
 	}
-	return pack.Unpack(packed)
+	return redisx.Unpack(packed)
 }

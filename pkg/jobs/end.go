@@ -9,7 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/pace"
-	"ushuru/pkg/pack"
+	"ushuru/pkg/redisx"
 )
 
 // End is how a job ends.
@@ -33,7 +33,7 @@ func (s *Store) End(ctx context.Context, job *Job, how End) (ended *Job, subscri
 	field, value := "", []byte(nil)
 	switch {
 	case how.Result != nil:
-		field, value = "result", pack.Pack(how.Result)
+		field, value = "result", redisx.Pack(how.Result)
 	case how.Error != nil:
 		field = "error"
 		if value, err = json.Marshal(how.Error); err != nil {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"ushuru/pkg/pack"
+	"ushuru/pkg/redisx"
 )
 
 // ClaimResult says what a handler must do with a task.
@@ -105,7 +105,7 @@ func (s *Store) Continue(
 func (s *Store) complete(
 	ctx context.Context, id, step string, output json.RawMessage, worker, claim string, next ...string,
 ) (Completed, error) {
-	args := append(make([]any, 0, 4+len(next)), step, pack.Pack(output), worker, claim)
+	args := append(make([]any, 0, 4+len(next)), step, redisx.Pack(output), worker, claim)
 	for _, opened := range next {
 		args = append(args, opened)
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"ushuru/pkg/pack"
+	"ushuru/pkg/redisx"
 )
 
 // ChannelEnqueued has the name of each queue that gets a task. A message may be lost:
@@ -101,7 +101,7 @@ func (s *Store) Create(ctx context.Context, n New, steps ...string) (job *Job, j
 		packed  []byte
 	)
 	if n.Attachment != nil {
-		packed = pack.Pack(n.Attachment)
+		packed = redisx.Pack(n.Attachment)
 	}
 	// The sweeper's set is in another slot. It comes first: the sweeper removes an id
 	// without a job, but would never find a job that is not in the set.
@@ -259,7 +259,7 @@ func parse(id string, fields map[string]string) (*Job, error) {
 		job.Class = Interactive
 	}
 	if text := fields["result"]; text != "" {
-		result, err := pack.Unpack([]byte(text))
+		result, err := redisx.Unpack([]byte(text))
 		if err != nil {
 			return nil, fmt.Errorf("jobs: record %s: %w", id, err)
 		}
@@ -277,7 +277,7 @@ func parse(id string, fields map[string]string) (*Job, error) {
 	}
 	for name, value := range fields {
 		if step, ok := strings.CutPrefix(name, "o:"); ok {
-			if job.Outputs[step], err = pack.Unpack([]byte(value)); err != nil {
+			if job.Outputs[step], err = redisx.Unpack([]byte(value)); err != nil {
 				return nil, fmt.Errorf("jobs: record %s: %w", id, err)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"ushuru/pkg/retry"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/vehicle"
 )
 
@@ -139,7 +139,7 @@ const storeTimeout = 30 * time.Second
 
 // retryWrite retries a write until it succeeds, ctx ends or storeTimeout passes.
 func retryWrite(ctx context.Context, write func() error) error {
-	return retry.Do(ctx, retry.Policy{InitialDelay: retryDelay, MaxDelay: time.Second, Timeout: storeTimeout}, write)
+	return pace.Retry(ctx, pace.Backoff{InitialDelay: retryDelay, MaxDelay: time.Second, Timeout: storeTimeout}, write)
 }
 
 // cachedAnswer is an answer of the cache; fresh means that it has not expired.

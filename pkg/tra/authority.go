@@ -13,7 +13,6 @@ import (
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
-	"ushuru/pkg/retry"
 	"ushuru/pkg/vehicle"
 )
 
@@ -173,11 +172,11 @@ type calculation struct {
 // call makes one call behind the throttle, with retries.
 func call[T any](ctx context.Context, a *Authority, name string, fetch func(context.Context) (T, error)) (result T, _ error) {
 	var took time.Duration
-	policy := retry.Policy{
+	policy := pace.Backoff{
 		InitialDelay: retryDelay, MaxAttempts: a.options.Retries + 1,
 		IsPermanent: func(err error) bool { return !isRetryable(took, err) },
 	}
-	err := retry.Do(ctx, policy, func() (err error) {
+	err := pace.Retry(ctx, policy, func() (err error) {
 		result, took, err = callOnce(ctx, a, name, fetch)
 		return err
 	})

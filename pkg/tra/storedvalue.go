@@ -12,7 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"ushuru/pkg/pack"
+	"ushuru/pkg/redisx"
 )
 
 // stored is an answer in Redis, with its request.
@@ -36,7 +36,7 @@ func encodeStored[T any](s stored[T]) ([]byte, error) {
 		return nil, fmt.Errorf("tra: store answer: %w", err)
 	}
 	head := fmt.Sprintf("%s|%d|%d|", storedVersion, s.FreshUntil.UnixMilli(), s.Period)
-	return append([]byte(head), pack.Pack(text)...), nil
+	return append([]byte(head), redisx.Pack(text)...), nil
 }
 
 // decodeStored returns false for a value that this version of the program cannot read.
@@ -56,7 +56,7 @@ func storedJSON(value []byte) (text []byte, ok bool) {
 	if len(parts) != storedHead || string(parts[0]) != storedVersion {
 		return nil, false
 	}
-	text, err := pack.Unpack(parts[storedHead-1])
+	text, err := redisx.Unpack(parts[storedHead-1])
 	return text, err == nil
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"ushuru/pkg/retry"
+	"ushuru/pkg/pace"
 )
 
 // Lister lists makes and their labels: a Client, or an Authority, which throttles
@@ -239,7 +239,7 @@ func withRetry[T any](ctx context.Context, call func() (T, error)) (T, error) {
 		if !ok || throttled.Reason != RateUsedUp {
 			return result, err
 		}
-		if err := retry.Sleep(ctx, throttled.RetryAfter); err != nil {
+		if err := pace.Sleep(ctx, throttled.RetryAfter); err != nil {
 			return result, err
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"ushuru/pkg/pace"
-	"ushuru/pkg/retry"
 )
 
 // Reason says why a call was not made.
@@ -102,7 +101,7 @@ func (t *throttle) take(ctx context.Context, limits []pace.Limit) error {
 		if first {
 			wait = min(wait+time.Duration(ahead)*time.Second/time.Duration(t.perSecond), time.Until(deadline))
 		}
-		err = retry.Sleep(ctx, wait)
+		err = pace.Sleep(ctx, wait)
 		t.waiting.Add(-1)
 		if err != nil {
 			return err

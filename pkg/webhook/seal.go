@@ -20,7 +20,7 @@ var (
 )
 
 const (
-	sealedPrefix = "sealed:"
+	sealedScheme = "sealed"
 	// ringKeySize is that of AES-256.
 	ringKeySize = 32
 	// ringKeyIDBytes is how much of a digest names a key.
@@ -93,13 +93,13 @@ func (r *Ring) Seal(secret, belongs string) string {
 	}
 	first := r.keys[0]
 	sealed := first.aead.Seal(nil, nil, []byte(secret), []byte(belongs)) //nolint:gosec // the nonce is random
-	return sealedPrefix + first.id + ":" + base64.StdEncoding.EncodeToString(sealed)
+	return sealedScheme + ":" + first.id + ":" + base64.StdEncoding.EncodeToString(sealed)
 }
 
 // Open returns the secret of what Seal has returned. One that is in the clear is
 // returned as it is.
 func (r *Ring) Open(sealed, belongs string) (string, error) {
-	text, isSealed := strings.CutPrefix(sealed, sealedPrefix)
+	text, isSealed := strings.CutPrefix(sealed, sealedScheme+":")
 	if !isSealed {
 		return sealed, nil
 	}
@@ -123,7 +123,7 @@ func (r *Ring) Open(sealed, belongs string) (string, error) {
 // the clear, or sealed with another key of the ring. What the ring cannot open stays as
 // it is, with the error of Open.
 func (r *Ring) Reseal(sealed, belongs string) (string, bool, error) {
-	if !r.Seals() || strings.HasPrefix(sealed, sealedPrefix+r.keys[0].id+":") {
+	if !r.Seals() || strings.HasPrefix(sealed, sealedScheme+":"+r.keys[0].id+":") {
 		return sealed, false, nil
 	}
 	secret, err := r.Open(sealed, belongs)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/hibiken/asynq"
 
-	"ushuru/pkg/retry"
+	"ushuru/pkg/pace"
 )
 
 // schedule is how long to wait after each failed attempt, as the specification
@@ -95,7 +95,7 @@ func RetryDelay(_ int, err error, _ *asynq.Task) time.Duration {
 		return failed.delay
 	}
 	if waits, ok := errors.AsType[*waitError](err); ok {
-		return retry.Jitter(max(waits.delay, time.Second))
+		return pace.Jitter(max(waits.delay, time.Second))
 	}
 	return interruptedDelay
 }
@@ -225,7 +225,7 @@ func (s *Sender) conclude(
 		return fmt.Errorf("webhook: %s: %w", attempt.Error, asynq.SkipRetry)
 	}
 	defer s.countAttempt(d, "retried", attempt)
-	delay := max(retry.Jitter(delays[d.Tries-1]), min(wait, maxRetryAfter))
+	delay := max(pace.Jitter(delays[d.Tries-1]), min(wait, maxRetryAfter))
 	log.InfoContext(ctx, "webhook delivery will be retried", "error", attempt.Error, "delay", delay)
 	d.Next = attempt.At.Add(delay)
 	d.addAttempt(attempt)
@@ -251,7 +251,7 @@ func (s *Sender) finish(ctx context.Context, record string, d Delivery, state St
 // write replaces the record of a delivery. An attempt whose outcome cannot be
 // recorded is made again, so a short outage of Redis is waited for.
 func (s *Sender) write(ctx context.Context, record string, d Delivery) error {
-	return retry.Do(ctx, retry.Policy{
+	return pace.Retry(ctx, pace.Backoff{
 		InitialDelay: 100 * time.Millisecond, MaxDelay: time.Second, Timeout: writeTimeout,
 		IsPermanent: func(err error) bool { return errors.Is(err, errChanged) },
 	}, func() error { return s.Store.replace(ctx, record, d) })

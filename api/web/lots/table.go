@@ -22,7 +22,7 @@ import (
 	"ushuru/api/web/frame"
 	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
-	"ushuru/pkg/pack"
+	"ushuru/pkg/redisx"
 	"ushuru/pkg/vehicle"
 )
 
@@ -64,7 +64,7 @@ func (l *Lots) putTable(parent context.Context, s session, table lotTable) error
 	defer cancel()
 	pipe := l.options.Redis.Pipeline()
 	pipe.Del(ctx, keyTable(s))
-	pipe.HSet(ctx, keyTable(s), "name", table.name, "data", pack.Pack(table.data))
+	pipe.HSet(ctx, keyTable(s), "name", table.name, "data", redisx.Pack(table.data))
 	pipe.Expire(ctx, keyTable(s), tableTTL)
 	if _, err := pipe.Exec(ctx); err != nil {
 		return request.ErrUnavailable.WithCause(err)
@@ -85,7 +85,7 @@ func (l *Lots) tableOf(parent context.Context, s session, sum string) (lotTable,
 	if fields["data"] == "" {
 		return lotTable{}, errNoTable
 	}
-	data, err := pack.Unpack([]byte(fields["data"]))
+	data, err := redisx.Unpack([]byte(fields["data"]))
 	if err != nil {
 		return lotTable{}, err
 	}

@@ -1,4 +1,4 @@
-package retry_test
+package pace_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ushuru/pkg/retry"
+	"ushuru/pkg/pace"
 )
 
 var (
@@ -16,9 +16,9 @@ var (
 	errGone = errors.New("gone")
 )
 
-func ExampleDo() {
+func ExampleRetry() {
 	attempts := 0
-	err := retry.Do(context.Background(), retry.Policy{InitialDelay: time.Millisecond, MaxAttempts: 5}, func() error {
+	err := pace.Retry(context.Background(), pace.Backoff{InitialDelay: time.Millisecond, MaxAttempts: 5}, func() error {
 		if attempts++; attempts < 3 {
 			return errAway
 		}
@@ -28,22 +28,22 @@ func ExampleDo() {
 	// Output: 3 <nil>
 }
 
-func TestDoStops(t *testing.T) {
+func TestRetryStops(t *testing.T) {
 	isGone := func(err error) bool { return errors.Is(err, errGone) }
 	for name, test := range map[string]struct {
-		policy   retry.Policy
+		policy   pace.Backoff
 		errs     []error // of the first calls; then the last of them
 		attempts int
 		from, to time.Duration
 	}{
-		"on success":            {retry.Policy{InitialDelay: time.Second}, []error{errAway, nil}, 2, time.Second, 1250 * time.Millisecond},
-		"on a permanent error":  {retry.Policy{InitialDelay: time.Second, IsPermanent: isGone}, []error{errAway, errGone}, 2, time.Second, 1250 * time.Millisecond},
-		"after MaxAttempts":     {retry.Policy{InitialDelay: time.Second, MaxAttempts: 4}, []error{errAway}, 4, 7 * time.Second, 9 * time.Second},
-		"after one attempt":     {retry.Policy{InitialDelay: time.Second, MaxAttempts: 1}, []error{errAway}, 1, 0, 0},
-		"after Timeout":         {retry.Policy{InitialDelay: time.Second, Timeout: 6 * time.Second}, []error{errAway}, 3, 3 * time.Second, 4 * time.Second},
-		"when the context ends": {retry.Policy{InitialDelay: time.Second}, []error{errAway}, 6, time.Minute, time.Minute},
+		"on success":            {pace.Backoff{InitialDelay: time.Second}, []error{errAway, nil}, 2, time.Second, 1250 * time.Millisecond},
+		"on a permanent error":  {pace.Backoff{InitialDelay: time.Second, IsPermanent: isGone}, []error{errAway, errGone}, 2, time.Second, 1250 * time.Millisecond},
+		"after MaxAttempts":     {pace.Backoff{InitialDelay: time.Second, MaxAttempts: 4}, []error{errAway}, 4, 7 * time.Second, 9 * time.Second},
+		"after one attempt":     {pace.Backoff{InitialDelay: time.Second, MaxAttempts: 1}, []error{errAway}, 1, 0, 0},
+		"after Timeout":         {pace.Backoff{InitialDelay: time.Second, Timeout: 6 * time.Second}, []error{errAway}, 3, 3 * time.Second, 4 * time.Second},
+		"when the context ends": {pace.Backoff{InitialDelay: time.Second}, []error{errAway}, 6, time.Minute, time.Minute},
 		"after the delay that was asked for": {
-			retry.Policy{
+			pace.Backoff{
 				InitialDelay: time.Second, MaxDelay: 20 * time.Second, MaxAttempts: 2,
 				RetryAfter: func(error) time.Duration { return time.Hour },
 			}, []error{errAway}, 2, 20 * time.Second, 25 * time.Second,
@@ -55,7 +55,7 @@ func TestDoStops(t *testing.T) {
 				defer cancel()
 				start, attempts := time.Now(), 0
 				last := test.errs[len(test.errs)-1]
-				err := retry.Do(ctx, test.policy, func() error {
+				err := pace.Retry(ctx, test.policy, func() error {
 					attempts++
 					return test.errs[min(attempts, len(test.errs))-1]
 				})
@@ -75,7 +75,7 @@ func TestDoCallsOnceWhenTheContextHasEnded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	attempts := 0
-	err := retry.Do(ctx, retry.Policy{}, func() error {
+	err := pace.Retry(ctx, pace.Backoff{}, func() error {
 		attempts++
 		return errAway
 	})

@@ -1,5 +1,4 @@
-// Package retry repeats calls that failed, with exponential backoff and jitter.
-package retry
+package pace
 
 import (
 	"context"
@@ -7,9 +6,9 @@ import (
 	"time"
 )
 
-// Policy says how often and when a failed call is repeated. The zero value
-// repeats it at once until the context ends.
-type Policy struct {
+// Backoff says how often and when a failed call is repeated, with exponential delays and
+// jitter. The zero value repeats it at once until the context ends.
+type Backoff struct {
 	// InitialDelay precedes the first retry. It doubles before every further
 	// one, up to MaxDelay; 0 is no bound.
 	InitialDelay time.Duration
@@ -27,10 +26,10 @@ type Policy struct {
 	RetryAfter func(error) time.Duration
 }
 
-// Do calls f until it succeeds, its error is permanent, or the policy or ctx
+// Retry calls f until it succeeds, its error is permanent, or the backoff or ctx
 // allows no further attempt. It returns the last error of f. It calls f at least
 // once, even when ctx has ended.
-func Do(ctx context.Context, p Policy, f func() error) error {
+func Retry(ctx context.Context, p Backoff, f func() error) error {
 	start := time.Now()
 	for attempt := 1; ; attempt++ {
 		err := f()
@@ -46,7 +45,7 @@ func Do(ctx context.Context, p Policy, f func() error) error {
 
 // Delay returns how long to wait after an attempt, counted from 1, that failed
 // with err.
-func (p Policy) Delay(attempt int, err error) time.Duration {
+func (p Backoff) Delay(attempt int, err error) time.Duration {
 	const maxDoublings = 20 // so that an hour does not overflow
 	delay := p.InitialDelay << min(attempt-1, maxDoublings)
 	if p.RetryAfter != nil {

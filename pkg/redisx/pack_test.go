@@ -1,4 +1,4 @@
-package pack_test
+package redisx_test
 
 import (
 	"bytes"
@@ -9,14 +9,14 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ushuru/pkg/pack"
+	"ushuru/pkg/redisx"
 )
 
 func TestWhatIsPackedComesBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		data := rapid.SliceOf(rapid.Byte()).Draw(t, "data")
-		back, err := pack.Unpack(pack.Pack(data))
+		back, err := redisx.Unpack(redisx.Pack(data))
 		if err != nil || !bytes.Equal(back, data) {
 			t.Fatalf("%q came back as %q, %v", data, back, err)
 		}
@@ -33,16 +33,16 @@ func TestAnEstimateTakesAFractionOfItsSize(t *testing.T) {
 	if err := json.Compact(&sent, estimate); err != nil {
 		t.Fatal(err)
 	}
-	if packed := len(pack.Pack(sent.Bytes())); packed > sent.Len()/2 {
+	if packed := len(redisx.Pack(sent.Bytes())); packed > sent.Len()/2 {
 		t.Errorf("%d of %d bytes", packed, sent.Len())
 	}
 }
 
 func TestWhatIsNotPackedIsAnError(t *testing.T) {
 	t.Parallel()
-	good := pack.Pack([]byte(strings.Repeat("x", 100)))
+	good := redisx.Pack([]byte(strings.Repeat("x", 100)))
 	for _, bad := range [][]byte{nil, []byte(`{"input":{}}`), good[:len(good)-1], append(bytes.Clone(good), 1)} {
-		if data, err := pack.Unpack(bad); err == nil && len(data) > 0 {
+		if data, err := redisx.Unpack(bad); err == nil && len(data) > 0 {
 			t.Errorf("%q became %q", bad, data)
 		}
 	}
@@ -53,10 +53,10 @@ func BenchmarkUnpack(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	packed := pack.Pack(estimate)
+	packed := redisx.Pack(estimate)
 	b.ReportMetric(float64(len(packed)), "packed-bytes")
 	for b.Loop() {
-		if _, err := pack.Unpack(packed); err != nil {
+		if _, err := redisx.Unpack(packed); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package idempotency_test
+package await
 
 import (
 	"errors"
@@ -6,38 +6,37 @@ import (
 	"sync"
 	"testing"
 
-	"ushuru/pkg/idempotency"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 )
 
 func TestRequests(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		store := idempotency.NewStore(conn.Client())
-		begin := func(owner, path, key, identity string) *idempotency.Request {
+		store := requestRecords{conn.Client()}
+		begin := func(owner, path, key, identity string) *requestRecord {
 			t.Helper()
-			r, err := store.Begin(t.Context(), owner, path, key, []byte(identity), nil)
+			r, err := store.begin(t.Context(), owner, path, key, []byte(identity), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return r
 		}
 		first := begin("owner", "/a", "key", "identity")
-		if again := begin("owner", "/a", "key", "identity"); first.Outcome != "" || again.Outcome != "" {
+		if again := begin("owner", "/a", "key", "identity"); first.outcome != "" || again.outcome != "" {
 			t.Errorf("an outcome before there was any: %+v", again)
 		}
-		if got, err := first.SetOutcome(t.Context(), "job:1"); err != nil || got != "job:1" {
+		if got, err := first.setOutcome(t.Context(), "job:1"); err != nil || got != "job:1" {
 			t.Error(got, err)
 		}
 		again := begin("owner", "/a", "key", "identity")
-		if got, err := again.SetOutcome(t.Context(), "job:2"); err != nil || got != "job:1" || again.Outcome != "job:1" {
-			t.Error(got, err, again.Outcome)
+		if got, err := again.setOutcome(t.Context(), "job:2"); err != nil || got != "job:1" || again.outcome != "job:1" {
+			t.Error(got, err, again.outcome)
 		}
-		if _, err := store.Begin(t.Context(), "owner", "/a", "key", []byte("other"), nil); !errors.Is(err, idempotency.ErrReused) {
+		if _, err := store.begin(t.Context(), "owner", "/a", "key", []byte("other"), nil); !errors.Is(err, errKeyReused) {
 			t.Errorf("another request under the key: %v", err)
 		}
 		for _, other := range [][3]string{{"other", "/a", "key"}, {"owner", "/b", "key"}, {"owner", "/a", "other"}, {"owner /a", "", "key"}} {
-			if r := begin(other[0], other[1], other[2], "identity"); r.Outcome != "" {
+			if r := begin(other[0], other[1], other[2], "identity"); r.outcome != "" {
 				t.Errorf("%v shares an outcome", other)
 			}
 		}
@@ -46,17 +45,17 @@ func TestRequests(t *testing.T) {
 
 func TestManyAtOnceGetOneOutcome(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		store := idempotency.NewStore(conn.Client())
+		store := requestRecords{conn.Client()}
 		outcomes := make([]string, 20)
 		var all sync.WaitGroup
 		for i := range outcomes {
 			all.Go(func() {
-				r, err := store.Begin(t.Context(), "owner", "/a", "key", nil, nil)
+				r, err := store.begin(t.Context(), "owner", "/a", "key", nil, nil)
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				if outcomes[i], err = r.SetOutcome(t.Context(), strconv.Itoa(i)); err != nil {
+				if outcomes[i], err = r.setOutcome(t.Context(), strconv.Itoa(i)); err != nil {
 					t.Error(err)
 				}
 			})
