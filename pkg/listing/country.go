@@ -125,6 +125,23 @@ func statedDollar(text string) string {
 	return ""
 }
 
+// countsMiles reports the page of a seller in a country where a bare mileage is in miles.
+func countsMiles(doc *page.Document) bool {
+	if sites.NameOf(doc.URL.Hostname()) != "" {
+		return false
+	}
+	country := ""
+	if home := domainOf(doc.URL.Hostname()); home != nil {
+		country = home.country
+	}
+	for _, p := range doc.Pairs {
+		if p.Field == claim.FieldLocation && country == "" && !doc.IsForeign(p.Node) {
+			country = countryOf(p.Value)
+		}
+	}
+	return country == "UNITED KINGDOM" || country == "UNITED STATES"
+}
+
 // localDollar returns the dollar of the place where the page says that its car is.
 func localDollar(doc *page.Document) string {
 	for _, p := range doc.Pairs {
@@ -173,6 +190,10 @@ func (l *Listing) setCountry(doc *page.Document) {
 	car.LocatedIn = countryOf(car.Location)
 	if car.LocatedIn == "" && home != nil && !exporter {
 		car.LocatedIn = home.country
+	}
+	if car.LocatedIn == "" && !exporter && car.FOBPriceUSD != nil && says(retailPhrase, doc.Words()) && !says(exportPhrase, doc.Words()) {
+		l.warn("retail_price.market", values{"price": car.FOBPriceUSD.String()})
+		car.FOBPriceUSD = nil
 	}
 	if car.LocatedIn == "" || car.LocatedIn == japan {
 		return

@@ -9,6 +9,7 @@ import (
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/page"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
@@ -24,7 +25,7 @@ type reader struct {
 
 // readers are the fields in the order in which they are explained.
 var readers = []reader{
-	{claim.FieldMake, true, word, func(c *vehicle.Car, s string) { c.Make = s }},
+	{claim.FieldMake, true, maker, func(c *vehicle.Car, s string) { c.Make = s }},
 	{claim.FieldModel, true, name, func(c *vehicle.Car, s string) { c.Model = s }},
 	{claim.FieldCode, true, code, setCode},
 	{claim.FieldFrame, false, plain, func(c *vehicle.Car, s string) { c.FrameNumber = s }},
@@ -79,6 +80,16 @@ func word(s string) (string, bool) {
 	s, ok := name(s)
 	return s, ok && strings.ContainsFunc(s, unicode.IsLetter)
 }
+
+// maker is the name of a make in Latin letters, where that is known.
+func maker(s string) (string, bool) {
+	if known, ok := page.KnownMake(s); ok && strings.ContainsFunc(s, isNotLatin) {
+		return known, true
+	}
+	return word(s)
+}
+
+func isNotLatin(r rune) bool { return unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r) }
 
 func code(s string) (string, bool) {
 	_, ok := chassis.Parse(s)

@@ -3,6 +3,7 @@ package listing
 import (
 	_ "embed"
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html/atom"
@@ -20,10 +21,10 @@ var phraseTable string
 
 // The kinds of phrases in phraseTable.
 const (
-	rentalPhrase   = "rental"
-	partPhrase     = "part"
-	cutPhrase      = "cut"
+	partPhrase     = "part" // before the name of a car
+	solePhrase     = "sole" // a part for sale, wherever it stands
 	registerPhrase = "register"
+	reportPhrase   = "report"
 	articlePhrase  = "article"
 	retailPhrase   = "retail"
 	exportPhrase   = "export"
@@ -64,17 +65,51 @@ func notForSale(l *Listing, c *claim.List, doc *page.Document) string {
 	head := headOf(doc)
 	car := &l.Car
 	isSale, isUsed := isForSale(car), car.MileageKM != nil || car.FrameNumber != "" || car.Auction != nil
+	for _, kind := range []string{"rental", "wanted", "insurance", "duty", "invoice"} {
+		if says(kind, head) || c.Kinds[kind] >= minKindLabels || c.Kinds[kind] > 0 && car.AskingPrice == nil {
+			return kind
+		}
+	}
 	switch {
-	case says(rentalPhrase, head), c.Rental && car.AskingPrice == nil:
-		return "rental"
-	case says(cutPhrase, head), (!isUsed && car.Transmission == "" || car.Year == 0) && says(partPhrase, head):
+	case !c.Typed && sellsPart(head):
 		return "part"
-	case !isSale && says(registerPhrase, head):
+	case says(reportPhrase, head), !isSale && (says(registerPhrase, head) || c.Kinds["register"] >= minKindLabels):
 		return "register"
 	case (!isSale || !isUsed) && isArticle(doc, head):
 		return "article"
 	}
 	return ""
+}
+
+// minKindLabels is the number of labels that only pages of another kind have from which a
+// page with a price is of that kind.
+const minKindLabels = 2
+
+// ownPart matches a part in the description of a car: "2012 Toyota Vitz 5-speed manual gearbox".
+var ownPart = regexp.MustCompile(`(?i)\b(?:\d[- ]?speed|manual|automatic|auto|turbo(?:charged)?|petrol|diesel|hybrid|new|\d\.\d ?l?|\d{3,4} ?cc) ` +
+	`(?:engine|motor|gearbox|transmission)\b`)
+
+// features matches what a car comes with.
+var features = regexp.MustCompile(`(?i)\b(?:with|has|incl(?:uding|\.)?)\s.*`)
+
+// sellsPart reports a title or heading of which a part of a car is the subject: it stands
+// before the name of the car, or where only the thing that is sold does.
+func sellsPart(head string) bool {
+	for line := range strings.Lines(head) {
+		words := strings.Fields(line)
+		at := slices.IndexFunc(words, page.NamesMake)
+		before := strings.Join(words[:max(at, 0)], " ")
+		if says(partPhrase, before) {
+			return true
+		}
+		if at >= 0 {
+			line = ownPart.ReplaceAllString(features.ReplaceAllString(line, ""), "")
+		}
+		if says(solePhrase, line) {
+			return true
+		}
+	}
+	return false
 }
 
 // isForSale reports a car with a price, a stock number or an auction.

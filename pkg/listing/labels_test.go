@@ -139,7 +139,8 @@ func FuzzPairs(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, p := range pairs.In(nil, page.Body(doc)) {
+		found, _ := pairs.In(nil, page.Body(doc))
+		for _, p := range found {
 			if p.Field == "" || p.Group == nil || len(p.Value) > claim.MaxText || len(p.Label) > 80 {
 				t.Errorf("%+v", p)
 			}

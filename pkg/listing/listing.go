@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/listing/claim"
@@ -53,7 +54,7 @@ func readWithin(budget *dom.Budget, p *fetch.Page) (*Listing, error) {
 }
 
 func readDocument(doc *page.Document) (*Listing, error) {
-	found := &claim.List{Dollar: dollarOf(doc)}
+	found := &claim.List{Dollar: dollarOf(doc), Miles: countsMiles(doc)}
 	own := sites.Of(doc)
 	if own.Amend != nil {
 		for i := range doc.Pairs {
@@ -73,6 +74,9 @@ func readDocument(doc *page.Document) (*Listing, error) {
 	sold, gone := notices(doc)
 	listing := resolve(found, doc)
 	listing.setCountry(doc)
+	if found.Miles && listing.Car.MileageKM != nil && strings.HasSuffix(listing.field(claim.FieldMileage), " miles") {
+		listing.note("in_miles", nil)
+	}
 	listing.setCondition(doc)
 	listing.checkDollar()
 	listing.unclearPrice()

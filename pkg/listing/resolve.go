@@ -103,6 +103,9 @@ func (l *Listing) resolveField(r reader, claimed []claim.Claim) Field {
 		switch {
 		case next.Rejected != "":
 			other = other.because(next.Rejected)
+		case !ok && claim.IsUnclear(r.field, next.Value):
+			other = other.because(reasonUnclear)
+			l.unclear(r.field, next.Value)
 		case !ok:
 			other = other.because("not_readable")
 		case field.Source == "":

@@ -67,7 +67,7 @@ func listsCars(l *Listing, c *claim.List, doc *page.Document) bool {
 	}
 	listed, isOfSite := len(listedCars(doc)), sites.Of(doc).Cards != nil
 	return searchHead.MatchString(head) && (listed > 0 || isCar(l, doc)) || c.Listed > 1 || listed >= minListed ||
-		isOfSite && listed > 0
+		doc.Stock || isOfSite && listed > 0
 }
 
 // namesCode reports whether a heading has a chassis code.
@@ -120,6 +120,11 @@ func listedCars(doc *page.Document) (cars []vehicle.ListedCar) {
 			seen[link] = true
 			car.URL = link
 			cars = append(cars, car)
+		}
+	}
+	for _, card := range doc.Cards {
+		if car := listedCar(card, nil); car.Name != "" && len(seen) == 0 && len(cars) < maxListed {
+			cars = append(cars, car) // of cards without links
 		}
 	}
 	return cars

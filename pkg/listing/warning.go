@@ -36,6 +36,24 @@ var doubtCodes = map[string]string{
 	claim.FieldCF:           "total_differs",
 }
 
+// reasonUnclear is the reason not to take any of the numbers of a cell.
+const reasonUnclear = "cell_unclear"
+
+// unclearCodes are the codes of warnings that a cell has numbers, and not one clear value.
+var unclearCodes = map[string]string{
+	claim.FieldEngine: "engine_unclear", claim.FieldMileage: "mileage_unclear", claim.FieldPrice: "several_prices",
+	claim.FieldManufacture: "year_unclear", claim.FieldRegistration: "year_unclear", claim.FieldModelYear: "year_unclear",
+}
+
+// unclear warns that a cell has numbers, and not one clear value.
+func (l *Listing) unclear(field, value string) {
+	if code := unclearCodes[field]; code == "several_prices" {
+		l.warn(code, values{"prices": value})
+	} else if code != "" {
+		l.warn(code, values{"value": value})
+	}
+}
+
 // disagree warns that a source gives another value than the one taken, when the field
 // decides money.
 func (l *Listing) disagree(taken Field, other Other) {

@@ -121,8 +121,12 @@ func (c *Columns) amountOf(cell string) (number decimal.Decimal, u unit, ok bool
 		}
 	}
 	price, ok := claim.ParsePrice(cell)
-	return price.Amount.Decimal(), unit{currency: price.Currency}, ok
+	return price.Amount.Decimal(), unit{currency: price.Currency}, ok && !pointed.MatchString(cell)
 }
+
+// pointed matches a number whose point may stand before decimals or thousands, for the
+// other cells of the column to tell.
+var pointed = regexp.MustCompile(`^\D*\d{1,3}\.\d{3}\D*$`)
 
 func isJapanese(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return r >= '\u3000' })

@@ -32,7 +32,7 @@ const WarnKnown = "values_from_request"
 // apply to a year that the caller gave.
 var yearWarnings = []string{
 	"registration_year", "model_year", "title_year", "year_differs", "other_model_year",
-	"manufacture_differs", "registration_differs", "model_year_differs", "manufacture_after_registration",
+	"manufacture_differs", "registration_differs", "model_year_differs", "manufacture_after_registration", "year_unclear",
 }
 
 // settled lists, for each value of the request, the codes of the warnings about the
@@ -48,7 +48,7 @@ func (k *Known) settled() (codes []string) {
 		codes = append(codes, "model_code_differs", "code_and_frame_differ", "code_from_frame")
 	}
 	if k.EngineCC != 0 {
-		codes = append(codes, "engine_differs")
+		codes = append(codes, "engine_differs", "engine_unclear")
 	}
 	if k.Fuel != "" {
 		codes = append(codes, "fuel_differs")

@@ -2,6 +2,7 @@ package claim
 
 import (
 	"strings"
+	"unicode"
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/message"
@@ -51,8 +52,9 @@ const (
 	FieldStart        = "auction.startPriceJPY"
 	FieldEnd          = "auction.endPriceJPY"
 
-	// FieldRent is a price for a day of use: the page is a rental's.
-	FieldRent = "rent"
+	// kindPrefix begins the fields of labels that only a page of another kind has: a
+	// rental's, a quotation's of an insurance.
+	kindPrefix = "kind."
 	// FieldFormer is a price that no longer holds: of before a discount.
 	FieldFormer = "formerPrice"
 	// FieldStatus is whether the car is for sale.
@@ -79,16 +81,18 @@ type List struct {
 	Source      string // of the claims being added
 	Rank        Rank
 	All         []Claim
-	Images      []string // links of the best source that has images
-	ImageSource Claim    // that source
-	Sheet       Claim    // link of the auction's inspection sheet
-	Dollar      string   // currency that a dollar sign alone means, "" when it is not known
-	NoPrice     string   // why no source but the site may give a price, "" when any may
-	Several     bool     // the page describes several cars, none of them as its own
-	Listed      int      // how many cars the page's markup describes, none of them as its own
-	Named       bool     // the page's markup names its own car by the page's address or number
-	IsLot       bool     // the page is an auction's: its prices are not asking prices
-	Rental      bool     // a price of the page is for a day of use
+	Images      []string       // links of the best source that has images
+	ImageSource Claim          // that source
+	Sheet       Claim          // link of the auction's inspection sheet
+	Dollar      string         // currency that a dollar sign alone means, "" when it is not known
+	NoPrice     string         // why no source but the site may give a price, "" when any may
+	Miles       bool           // a bare mileage is in miles
+	Several     bool           // the page describes several cars, none of them as its own
+	Listed      int            // how many cars the page's markup describes, none of them as its own
+	Named       bool           // the page's markup names its own car by the page's address or number
+	IsLot       bool           // the page is an auction's: its prices are not asking prices
+	Typed       bool           // the page's markup calls its own car a vehicle
+	Kinds       map[string]int // how many labels of pages that are no listings there are, by kind
 	Sold        bool
 	Notes       []message.Sentence
 }
@@ -109,11 +113,14 @@ func (c *List) Reject(field, value, why string) {
 		c.addTwoYears(field, value)
 		return
 	}
+	if kind, ok := strings.CutPrefix(field, kindPrefix); ok {
+		if why == "" {
+			c.IsOf(kind)
+		}
+		return
+	}
 	switch field {
 	case fieldIgnored:
-		return
-	case FieldRent:
-		c.Rental = c.Rental || why == ""
 		return
 	case FieldStatus:
 		return
@@ -124,6 +131,10 @@ func (c *List) Reject(field, value, why string) {
 			return
 		}
 		field = FieldSteering
+	case FieldMake, FieldModel:
+		value = Latin(value)
+	case FieldMileage:
+		value = c.inMiles(value)
 	case FieldFormer:
 		field, why = FieldPrice, ReasonFormer
 	case FieldPrice, FieldFOB, FieldCF:
@@ -132,6 +143,25 @@ func (c *List) Reject(field, value, why string) {
 		}
 	}
 	c.All = append(c.All, Claim{field, value, c.Source, c.Rank, why})
+}
+
+// KindRental is the kind of a page of a car that is hired out.
+const KindRental = "rental"
+
+// IsOf counts a label of a page that is no listing.
+func (c *List) IsOf(kind string) {
+	if c.Kinds == nil {
+		c.Kinds = map[string]int{}
+	}
+	c.Kinds[kind]++
+}
+
+// inMiles returns a mileage without a unit in that of the page.
+func (c *List) inMiles(value string) string {
+	if !c.Miles || strings.ContainsFunc(value, unicode.IsLetter) {
+		return value
+	}
+	return value + " miles"
 }
 
 // ReasonWithheld is the reason not to take a price that the page withholds.

@@ -61,44 +61,13 @@ var currencies = []struct{ mark, code string }{
 	{"$", "USD"},
 }
 
-var (
-	amountForm = regexp.MustCompile(`\d[\d,]*(?:\.\d+)?`)
-	// thousandths may be thousands, as some countries write them: 4.350.
-	thousandths = regexp.MustCompile(`\.\d{3,}$`)
-	manYen      = regexp.MustCompile(`^(\d{1,5}(?:\.\d{1,2})?)\s*万円$`)
-)
-
 // wordsBesidePrice are the words that may accompany a price. Any other word can give
 // the amount another meaning: a deposit, a rate, an old price, thousands, a price
 // with freight, or another currency ("HK$ 45,000").
-var wordsBesidePrice = map[string]bool{
-	"FOB": true, "PRICE": true, "VEHICLE": true, "CAR": true, "ONLY": true, "NOW": true,
-	"OUR": true, "SALE": true, "SPECIAL": true,
-}
+var wordsBesidePrice = wordSet("FOB PRICE VEHICLE CAR ONLY NOW OUR SALE SPECIAL JAPAN NEGOTIABLE NEG ONO FIRM FIXED CASH BEI FINAL NET TOTAL AMOUNT")
 
-// plainPrice reports whether a text without its amount contains only a currency
-// and words of wordsBesidePrice.
-func plainPrice(rest string) bool {
-	if strings.ContainsAny(rest, "%-+/&") {
-		return false
-	}
-	words := strings.FieldsFunc(rest, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.Is(unicode.Sc, r) })
-	for _, word := range words {
-		if !wordsBesidePrice[word] && !isCurrency(word) {
-			return false
-		}
-	}
-	return true
-}
-
-func isCurrency(word string) bool {
-	for _, c := range currencies {
-		if c.mark == word {
-			return true
-		}
-	}
-	return false
-}
+// behindPrice matches the signs that end a price: 12,500,000/=, 450,000/-, 3.500,-, a footnote's.
+var behindPrice = regexp.MustCompile(`(?:/[-=]|[.,][-–—]{1,2}|\*{1,3}|[†‡])\s*$`)
 
 // formerAmount matches an amount that a text calls the former one: "Was US$ 4,000 Now
 // US$ 3,420", "US$ 3,420 (was US$ 4,000)".
@@ -116,23 +85,20 @@ func CutFormer(s string) string {
 
 var emptyBrackets = strings.NewReplacer("()", "", "( )", "", "[]", "", "[ ]", "")
 
+// maxDecimals is the number of decimals of an amount of money.
+const maxDecimals = 2
+
 // ParsePrice parses a text with exactly one amount and at most one currency.
 func ParsePrice(s string) (Price, bool) {
-	s = CutFormer(Plain(s))
+	s = behindPrice.ReplaceAllString(CutFormer(Plain(s)), "")
 	upper := strings.ToUpper(s)
-	if m := manYen.FindStringSubmatch(s); m != nil {
-		amount, err := money.ParseNumber(m[1])
-		if err != nil {
-			return Price{}, false
-		}
-		return Price{money.NewNumber(amount.Decimal().Shift(4)), "JPY"}, amount.Decimal().IsPositive()
-	}
-	found := amountForm.FindAllString(s, 2)
-	if len(found) != 1 || thousandths.MatchString(found[0]) || !plainPrice(strings.Replace(upper, found[0], " ", 1)) {
+	c := cut(CutCurrencies(upper))
+	if c.isBad || len(c.numbers) != 1 || c.marks != "" || !c.hasOnly(func(word string) bool { return wordsBesidePrice[word] }) {
 		return Price{}, false
 	}
-	amount, err := money.ParseNumber(found[0])
-	if err != nil || !amount.Decimal().IsPositive() {
+	n := c.numbers[0]
+	amount, err := money.ParseNumber(n.text)
+	if err != nil || n.unit != "" || n.isComma || n.times == "k" || !amount.Decimal().IsPositive() || amount.Decimal().Exponent() < -maxDecimals {
 		return Price{}, false
 	}
 	currency, ok := ParseCurrency(upper)

@@ -2,7 +2,9 @@ package claim
 
 import (
 	_ "embed"
+	"regexp"
 	"strings"
+	"unicode"
 )
 
 //go:embed labels.csv
@@ -45,17 +47,60 @@ func MayBeLabel(s string) bool {
 // maxLabel is the maximum length of a label in bytes; longer texts are not labels.
 const maxLabel = 80
 
-// FieldOf returns the field that a label means, "" when the label is unknown.
+// FieldOf returns the field that a label means, "" when the label is unknown. A unit or a
+// currency at its end belongs to the value.
 func FieldOf(s string) string {
-	if s == "" || len(s) > maxLabel {
+	if s == "" || len(s) > maxLabel || !MayBeLabel(s) {
 		return ""
 	}
-	if !MayBeLabel(s) {
-		return ""
+	if field := fieldOf(s); field != "" {
+		return field
 	}
+	if name, unit := cutLabelUnit(s); unit != "" {
+		return fieldOf(name)
+	}
+	return ""
+}
+
+func fieldOf(s string) string {
 	label := NormalizeLabel(s)
 	if field := synonyms[label]; field != "" {
 		return field
 	}
+	if before, after, isFOB := strings.Cut(label, "fob"); isFOB && synonyms[strings.TrimSpace(before+after)] == FieldPrice {
+		return FieldPrice // in any language: Prix FOB, FOB価格
+	}
 	return yearField(label)
+}
+
+// labelUnit matches a unit or a currency at the end of a label: "Price (US$)", "Mileage in km".
+var labelUnit = regexp.MustCompile(`(?i)[\s(\[（,/]+(?:in\s+)?((?:thousands?\s+|x?\s?1000\s?)?(?:kms?|kilomet(?:er|re)s?|miles?|mi|km|км|cc|ccm|cm3|cm³|l|lit(?:er|re)s?|` +
+	`us ?\$|usd|us dollars?|jpy|yen|¥|円|eur|€|gbp|£|tzs|tsh|kes|ksh|aed|zar)|[千万](?:km|円))[.)\]）\s:：]*$`)
+
+// cutLabelUnit cuts the unit from the end of a label, "" when it has none.
+func cutLabelUnit(label string) (name, unit string) {
+	m := labelUnit.FindStringSubmatchIndex(label)
+	if m == nil || m[0] == 0 {
+		return label, ""
+	}
+	return label[:m[0]], label[m[2]:m[3]]
+}
+
+// ValueUnder returns a value with the unit that its label gives, unless the value gives it
+// itself. A value in another unit than its label's is then no value.
+func ValueUnder(label, value string) string {
+	switch FieldOf(label) {
+	case FieldPrice, FieldCF, FieldFOB, FieldMileage, FieldEngine:
+	default:
+		return value
+	}
+	_, unit := cutLabelUnit(label)
+	if unit == "" || strings.IndexFunc(value, unicode.IsDigit) < 0 {
+		return value
+	}
+	c, own := cut(value), cut("1 "+unit)
+	if len(c.numbers) == 0 || c.numbers[0].unit != "" && c.numbers[0].unit == own.numbers[0].unit && len(own.words) == 0 && own.numbers[0].times == "" {
+		return value
+	}
+	return value + " " + strings.NewReplacer("x1000", "thousand", "x 1000", "thousand", "1000", "thousand").Replace(unit)
 }

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"ushuru/pkg/match/naming"
 )
 
 // MaxText is the maximum length in bytes of one text of a page.
@@ -109,6 +111,19 @@ func Squash(s string) string {
 		}
 		return -1
 	}, s)
+}
+
+// Latin returns a name with its Japanese and full-width words as nameplates write them:
+// TOYOTA VITZ for トヨタ ヴィッツ. What is not known stays.
+func Latin(s string) string {
+	if isASCII(s) || !strings.ContainsFunc(s, isJapanese) {
+		return s
+	}
+	return naming.LatinName(s)
+}
+
+func isJapanese(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r >= '！' && r <= '～'
 }
 
 // CutJapanese removes the Japanese text after a name: auctions write "X SUV ｱｯﾌﾟ".

@@ -2,78 +2,120 @@ package claim
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
-
-	"ushuru/pkg/money"
 )
 
 var (
 	yearForm   = regexp.MustCompile(`(?:^|[^\p{L}\d])((?:19|20)\d\d)(?:$|[^\p{L}\d])`)
-	ccForm     = regexp.MustCompile(`(?i)(?:^|[^\d.,])(\d{1,2}[, ]?\d{3}|\d{2,4})\s*(?:cc|ccm|cm3|cm³)(?:$|[^\p{L}\d])`)
-	litreForm  = regexp.MustCompile(`(?i)(?:^|[^\d.,])(\d{1,2}\.\d{1,2})\s*(?:l|ltr|lit(?:er|re)s?)(?:$|[^\p{L}\d])`)
 	bareCC     = regexp.MustCompile(`^(\d{1,2},\d{3}|\d{3,5})$`)
 	bareLitre  = regexp.MustCompile(`^\d\.\d{1,2}$`)
-	kmForm     = regexp.MustCompile(`(?i)(?:^|[^\d.,])(\d{1,3}(?:[, ]\d{3})+|\d{1,7})\s*(?:kms?|км|kilomet\w+)(?:$|\P{L})`)
-	mileForm   = regexp.MustCompile(`(?i)(?:^|[^\d.,])(\d{1,3}(?:[, ]\d{3})+|\d{1,7})\s*(?:mi|miles?)(?:$|[^\p{L}\d])`)
-	bareNumber = regexp.MustCompile(`^(\d{1,3}(?:[, ]\d{3})+|\d{1,7})$`)
 	volumeForm = regexp.MustCompile(`^(\d{1,2}(?:\.\d{1,4})?)\s*(?:m3|m³|cbm)?$`)
 )
+
+// engineWords are the words that may stand beside the size of an engine.
+var engineWords = wordSet(`petrol gasoline gas diesel hybrid electric regular premium ガソリン ディーゼル ハイブリッド бензин дизель
+	engine size capacity displacement motor turbo turbocharged supercharged intercooled intercooler inline straight in-line boxer
+	flat rotary injection direct common rail twin cam valve unit exact actual`)
+
+// engineName matches the name of an engine or of what it has: 1NR-FE, VVT-i, DOHC, V6.
+var engineName = regexp.MustCompile(`^(?:[A-Z]{2,6}|\p{L}*\d[\p{L}\d-]*|[\p{L}\d]+-[\p{L}\d-]+)$`)
 
 // ParseEngine returns cubic centimetres from "1,490cc", "1.8 liters" or a bare
 // number of an engine cell. Zero, kilowatts and engine codes are not sizes.
 func ParseEngine(s string) (cc int, ok bool) {
-	s = Plain(s)
-	if m := ccForm.FindStringSubmatch(s); m != nil {
-		cc = Digits(m[1])
-	} else if m := litreForm.FindStringSubmatch(s); m != nil {
-		cc = litres(m[1])
-	} else if bareCC.MatchString(s) {
-		cc = Digits(s)
-	} else if bareLitre.MatchString(s) {
-		cc = litres(s)
+	c := cut(s)
+	if c.isOpen("-–—−*") || !c.hasOnly(func(word string) bool { return engineWords[strings.ToLower(word)] || engineName.MatchString(word) }) {
+		return 0, false
+	}
+	exact, hasCC, one := c.only(unitCC)
+	litre, hasLitre, oneLitre := c.only(unitLitre)
+	bare, isBare, _ := c.only("")
+	rounded := int(litre.Shift(3).IntPart())
+	switch cc = int(exact.IntPart()); {
+	case !one || !oneLitre || !exact.IsInteger() || isBare && (hasCC || hasLitre):
+		return 0, false
+	case hasCC && hasLitre && max(cc, rounded)-min(cc, rounded) > maxEngineRounding:
+		return 0, false
+	case hasLitre && !hasCC:
+		cc = rounded
+	case isBare && len(c.words)+len(c.numbers) == 1 && bareCC.MatchString(strings.TrimSpace(Plain(s))):
+		cc = int(bare.IntPart())
+	case isBare && len(c.words)+len(c.numbers) == 1 && bareLitre.MatchString(strings.TrimSpace(Plain(s))):
+		cc = int(bare.Shift(3).IntPart())
 	}
 	return cc, cc >= 50 && cc <= 20000
 }
 
-func litres(s string) int {
-	value, err := money.ParseDecimal(s)
-	if err != nil {
-		return 0
+// wordSet returns the words of a text as a set.
+func wordSet(text string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(text) {
+		set[word] = true
 	}
-	return int(value.Mul(decimal.NewFromInt(1000)).IntPart())
+	return set
 }
 
-// manKmForm matches a mileage in tens of thousands, as Japanese and Chinese pages write it.
-var manKmForm = regexp.MustCompile(`(?i)^(\d{1,2}(?:\.\d{1,4})?)\s*[万萬]\s*(?:km|キロ|公里|千米)$`)
-
 var kmPerMile = decimal.RequireFromString("1.609344")
+
+// mileageWords are the words that may stand beside a distance.
+var mileageWords = wordSet(`mileage odometer actual genuine original true real verified guaranteed driven only run done total on the clock
+	low reading kilomita 走行 実走行 走行距離 пробег`)
+
+// consumption matches what a car burns: in East Africa and India that is called mileage too.
+var consumption = regexp.MustCompile(`(?i)(?:km|kms|mi|miles|kilomet\w+)\s*(?:/|per|kwa)\s*(?:l|lt|ltr|lit\w+|lita|g|gal\w*)\b|\bkm?pl\b|\bmpg\b|` +
+	`\d\s*l\w*\s*(?:/|per)\s*100`)
 
 // ParseMileage returns kilometres. A bare number is in kilometres, as exporters in
 // Japan mean it; miles are converted when the text gives no kilometres.
 func ParseMileage(s string) (km int, ok bool) {
-	s = Plain(s)
-	if m := manKmForm.FindStringSubmatch(s); m != nil {
-		tens, err := money.ParseDecimal(m[1])
-		return int(tens.Shift(4).IntPart()), err == nil
+	c := cut(s)
+	if consumption.MatchString(s) || c.isOpen("-–—−*%") ||
+		!c.hasOnly(func(word string) bool { return mileageWords[strings.ToLower(word)] }) {
+		return 0, false
 	}
-	if m := kmForm.FindStringSubmatch(s); m != nil {
-		km = Digits(m[1])
-		return km, km <= MaxMileage
+	exact, hasKM, one := c.only(unitKM)
+	miles, hasMiles, oneMile := c.only(unitMile)
+	bare, isBare, _ := c.only("")
+	converted := miles.Mul(kmPerMile).Round(0)
+	switch {
+	case !one || !oneMile || isBare && len(c.numbers) > 1:
+		return 0, false
+	case hasKM && hasMiles && exact.Sub(converted).Abs().Mul(decimal.NewFromInt(maxMileageRounding)).GreaterThan(exact):
+		return 0, false
+	case isBare:
+		exact = bare
+	case !hasKM && hasMiles:
+		exact = converted
+	case !hasKM:
+		return 0, false
 	}
-	if m := mileForm.FindStringSubmatch(s); m != nil {
-		miles := decimal.NewFromInt(int64(Digits(m[1])))
-		km = int(miles.Mul(kmPerMile).Round(0).IntPart())
-		return km, km <= MaxMileage
+	return int(exact.IntPart()), exact.IsInteger() && exact.IntPart() <= MaxMileage
+}
+
+// IsUnclear reports a text in which a value of a field is not read although it has numbers
+// of the kind: a range, two values, a number that nothing explains.
+func IsUnclear(field, s string) bool {
+	c := cut(s)
+	has := func(units ...string) bool {
+		return slices.ContainsFunc(c.numbers, func(n number) bool { return slices.Contains(units, n.unit) })
 	}
-	if bareNumber.MatchString(s) {
-		km = Digits(s)
-		return km, km <= MaxMileage
+	switch field {
+	case FieldEngine:
+		return has(unitCC, unitLitre) || len(c.numbers) > 1 && has("")
+	case FieldMileage:
+		return has(unitKM, unitMile, "") && !consumption.MatchString(s)
+	case FieldManufacture, FieldRegistration, FieldModelYear:
+		return len(yearsIn(Plain(s))) > 0 && !IsAdvertDate(s, time.Now())
+	case FieldPrice:
+		currency, ok := ParseCurrency(strings.ToUpper(s))
+		return (currency != "" || !ok) && len(c.numbers) > 1
 	}
-	return 0, false
+	return false
 }
 
 var thousandsMarks = strings.NewReplacer(",", "", " ", "")

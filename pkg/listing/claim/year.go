@@ -70,6 +70,9 @@ const thaiEra = 543
 // era (2557).
 func ParseDatedYear(s string) (year int, ok bool) {
 	s = strings.ToUpper(strings.TrimSpace(Plain(s)))
+	if !isDate(s) {
+		return 0, false
+	}
 	if m := markedYear.FindStringSubmatch(s); m != nil {
 		return ParseYear(m[1])
 	}
@@ -89,6 +92,38 @@ func ParseDatedYear(s string) (year int, ok bool) {
 		return year, year >= MinYear && year <= MaxYear()
 	}
 	return 0, false
+}
+
+var (
+	clockTime = regexp.MustCompile(`[T ]\d{1,2}:\d\d.*$`)
+	plateCode = regexp.MustCompile(`\(?\b\d{2} ?(?:REG|PLATE)\b\.?\)?`) // "2018 (68 REG)"
+	// openDate matches the words that leave a date open.
+	openDate = regexp.MustCompile(`[~～〜+<>?]|\b(?:FROM|SINCE|UNTIL|UNTILL|TILL|TO|OR|AND|ABOUT|APPROX\w*|CIRCA|CA|BEFORE|AFTER|LATER|` +
+		`ONWARDS?|UP|OLDER|NEWER|EARLY|MAYBE|UNKNOWN|AU|HADI|KUANZIA)\b`)
+	dateNumber = regexp.MustCompile(`\d+`)
+)
+
+// isDate reports that a text says nothing but a date: beside a year at most a month and a
+// day, and no word that leaves it open.
+func isDate(s string) bool {
+	s = plateCode.ReplaceAllString(clockTime.ReplaceAllString(s, ""), "")
+	if openDate.MatchString(s) {
+		return false
+	}
+	var small []int
+	for _, digits := range dateNumber.FindAllString(s, -1) {
+		if n := Digits(digits); len(digits) <= 2 {
+			small = append(small, n)
+		} else if len(digits) != 4 && len(digits) != 6 && len(digits) != 8 {
+			return false
+		}
+	}
+	const months, days, most = 12, 31, 2
+	isEra := eraName.MatchString(s) || eraLetter.MatchString(s)
+	if isEra {
+		return true
+	}
+	return len(small) == 0 || len(small) == 1 && small[0] <= months || len(small) == most && max(small[0], small[1]) <= days && min(small[0], small[1]) <= months
 }
 
 func eraYear(name, number string) (year int, ok bool) {

@@ -39,6 +39,8 @@ func isHidden(n *html.Node, own, ruled effect) bool {
 	switch n.DataAtom {
 	case atom.Html, atom.Body:
 		return false
+	case atom.Template, atom.Noscript:
+		return true
 	case atom.Dialog:
 		if !HasAttr(n, "open") {
 			return true

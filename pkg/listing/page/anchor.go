@@ -79,7 +79,7 @@ func isWithheld(p pairs.Pair) bool {
 	}
 	value := claim.ValueOf(p.Value)
 	_, isPrice := claim.ParsePrice(value)
-	if p.Value == "" && p.Loose {
+	if p.Value == "" && (p.Loose || p.Struck) {
 		return false // the value may stand elsewhere
 	}
 	return value == "" || value == "0" || soldWords.MatchString(value) || !isPrice && withheld.MatchString(value)

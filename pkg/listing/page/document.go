@@ -29,6 +29,8 @@ type Document struct {
 	Tags      map[atom.Atom][]*html.Node // only those of isIndexed
 	Marked    Markup                     // elements with schema.org data in attributes
 	Pairs     []pairs.Pair               // labels and values, corrected by the site's adapter
+	Stock     bool                       // a table has a car in each row
+	Cards     []*html.Node               // boxes of one shape, each with a price and a car
 
 	budget  *dom.Budget         // of the reading
 	foreign map[*html.Node]bool // elements about other cars
@@ -86,7 +88,7 @@ func Parse(budget *dom.Budget, page *fetch.Page) (*Document, error) {
 // analyse finds the labels of the page and its parts about other cars.
 func (d *Document) analyse() {
 	dom.MarkVisibility(Body(d), d.Tags[atom.Style])
-	d.Pairs = pairs.In(d.budget, Body(d))
+	d.Pairs, d.Stock = pairs.In(d.budget, Body(d))
 	d.findForeign(d.Pairs)
 }
 
@@ -197,8 +199,8 @@ func (d *Document) Within(root *html.Node, address *url.URL) *Document {
 	part := &Document{
 		Page: d.Page, URL: address, Base: d.Base, budget: d.budget,
 		Meta: map[string]string{}, IDs: map[string]*html.Node{}, Tags: map[atom.Atom][]*html.Node{},
-		Pairs: pairs.In(d.budget, root),
 	}
+	part.Pairs, _ = pairs.In(d.budget, root)
 	for n := range d.elements(root) {
 		part.index(n)
 	}

@@ -33,6 +33,9 @@ func (d *Document) names(c *claim.List) pageNames {
 	}
 	site := siteCard(c)
 	texts = append(texts, site.first[claim.FieldMake]+" "+site.first[claim.FieldModel], site.first[claim.FieldStock])
+	for i, text := range texts {
+		texts[i] = claim.Latin(text)
+	}
 	return pageNames{claim.Squash(strings.Join(texts, " ")), makersIn(texts), site}
 }
 

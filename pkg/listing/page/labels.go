@@ -207,7 +207,9 @@ func (d *Document) claimPairs(c *claim.List, pairs []pairs.Pair) {
 		case p.Field == claim.FieldStatus:
 			c.Sold = c.Sold || !c.IsLot && soldWords.MatchString(p.Value) && !notSold.MatchString(p.Value)
 		case isInstalment(p):
-			c.Rental = c.Rental || perDay.MatchString(text+" "+textAfter(p.Node))
+			if perDay.MatchString(text + " " + textAfter(p.Node)) {
+				c.IsOf(claim.KindRental)
+			}
 			c.Reject(p.Field, p.Value, reasonInstalment)
 		case p.Field == claim.FieldCF && !NamesDar(text):
 			c.Reject(p.Field, p.Value, reasonDestination)

@@ -60,28 +60,33 @@ func claimHeading(doc *Document, c *claim.List) {
 		if doc.IsForeign(h1) {
 			continue
 		}
-		words := strings.Fields(dom.Text(h1))
-		c.Add(claim.FieldTitleYear, claim.YearIn(strings.Join(words, " ")))
-		for len(words) > 0 && beforeName.MatchString(words[0]) {
-			words = words[1:]
-		}
-		maker, rest := CutMake(words)
-		if maker == "" {
-			return
-		}
-		c.Add(claim.FieldMake, maker)
-		model, grade := splitName(doc, maker, rest)
-		c.Add(claim.FieldModel, model)
-		c.Add(claim.FieldVersion, gradeIn(grade))
+		c.Add(claim.FieldTitleYear, claim.YearIn(dom.Text(h1)))
+		ClaimName(doc, c, dom.Text(h1))
 		return
 	}
+}
+
+// ClaimName claims what a name such as "1995 Nissan Homy" says: make, model and grade.
+func ClaimName(doc *Document, c *claim.List, name string) {
+	words := strings.Fields(claim.Latin(name))
+	for len(words) > 0 && beforeName.MatchString(words[0]) {
+		words = words[1:]
+	}
+	maker, rest := CutMake(words)
+	if maker == "" {
+		return
+	}
+	c.Add(claim.FieldMake, maker)
+	model, grade := splitName(doc, maker, rest)
+	c.Add(claim.FieldModel, model)
+	c.Add(claim.FieldVersion, gradeIn(grade))
 }
 
 // claimNames reads "2010 TOYOTA SUCCEED VAN UL PACKAGE" with the help of the
 // address: where it holds the make and then the model, /toyota/succeed%20van/,
 // the rest of an og:title can be the grade.
 func claimNames(doc *Document, title string, c *claim.List) {
-	words := strings.Fields(title)
+	words := strings.Fields(claim.Latin(title))
 	for i := range words {
 		maker, rest := CutMake(words[i:])
 		if maker == "" {

@@ -11,7 +11,7 @@ import (
 const minRepeated = 3
 
 // markRepeated marks lists of cars: three or more boxes of the same shape, each with a
-// link or a picture and a price.
+// price and a link, a picture or the name of a make.
 func (d *Document) markRepeated(headed map[*html.Node]bool) {
 	body := Body(d)
 	var inside bool
@@ -68,7 +68,7 @@ func (d *Document) markBoxes(boxes []*html.Node) {
 	}
 	priced := 0
 	for _, box := range boxes {
-		if hasLinkOrPicture(box) && hasAmount(dom.Text(box)) {
+		if text := dom.Text(box); hasAmount(text) && (hasLinkOrPicture(box) || NamesMake(text)) {
 			priced++
 		}
 	}
@@ -78,4 +78,5 @@ func (d *Document) markBoxes(boxes []*html.Node) {
 	for _, box := range boxes {
 		d.foreign[box] = true
 	}
+	d.Cards = append(d.Cards, boxes...)
 }

@@ -91,13 +91,19 @@ func afterLabel(n *html.Node) (values string, value *html.Node) {
 			return trimValue(line.String()), value
 		case !isSilent(s):
 			line.WriteString(" " + dom.Text(s))
-			value = s
+			if value = s; isProperty(s) {
+				return trimValue(line.String()), value
+			}
 		case value == nil && isStruckAlone(s, line.String()):
 			value = s
 		}
 	}
 	return trimValue(line.String()), value
 }
+
+// isProperty reports an element with a property of schema.org: a cell of its own, with which
+// the value of a label ends.
+func isProperty(n *html.Node) bool { return dom.HasAttr(n, "itemprop") || dom.HasAttr(n, "property") }
 
 // isStruckAlone reports an element that is struck out where a label's line begins.
 func isStruckAlone(n *html.Node, line string) bool {

@@ -35,7 +35,7 @@ func (f *pairFinder) lines(n *html.Node) {
 			}
 			table := group(n)
 			f.pairs = append(f.pairs, Pair{
-				Field: field, Label: names, Value: strings.TrimSpace(values), Node: n, Group: table, Loose: table == nil,
+				Field: field, Label: names, Value: claim.ValueUnder(names, strings.TrimSpace(values)), Node: n, Group: table, Loose: table == nil,
 			})
 		}
 	}
@@ -60,6 +60,9 @@ func linesOf(n *html.Node) string {
 				return "" // the element has its own labels and values
 			}
 			text.WriteString(own)
+			if isProperty(c) {
+				text.WriteString("\x00") // a cell of its own
+			}
 		}
 	}
 	return text.String()

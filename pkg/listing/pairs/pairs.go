@@ -32,18 +32,19 @@ type pairFinder struct {
 	budget *dom.Budget
 	pairs  []Pair
 	seen   map[*html.Node]bool // labels that a table or list has paired
+	stock  bool                // a table has a car in each row
 }
 
-// In returns the label-value pairs below a node, in document order. Each element is a
-// step of the reading.
-func In(budget *dom.Budget, root *html.Node) []Pair {
+// In returns the label-value pairs below a node, in document order, and whether a table
+// there has a car in each row. Each element is a step of the reading.
+func In(budget *dom.Budget, root *html.Node) (found []Pair, hasStock bool) {
 	f := &pairFinder{budget: budget, seen: map[*html.Node]bool{}}
 	if root != nil {
 		f.walk(root, dom.AnyAncestor(root, isControl))
 	}
 	f.pairs = f.pairs[:min(len(f.pairs), maxPairs)]
 	f.groupLoose()
-	return f.pairs
+	return f.pairs, f.stock
 }
 
 // walk reads an element and those in it. An HTML parser bounds the depth.
@@ -76,7 +77,11 @@ func (f *pairFinder) read(n *html.Node, inControl bool) {
 		if !f.leading(n) {
 			f.lines(n)
 		}
-	case atom.P, atom.Div, atom.Pre, atom.Span, atom.B, atom.Strong, atom.Em, atom.Small, atom.Font, atom.I, 0:
+	case atom.P:
+		if inControl || !f.element(n) && !f.leading(n) {
+			f.lines(n)
+		}
+	case atom.Div, atom.Pre, atom.Span, atom.B, atom.Strong, atom.Em, atom.Small, atom.Font, atom.I, 0:
 		if inControl || !f.element(n) {
 			f.lines(n)
 		}
@@ -95,10 +100,21 @@ func (f *pairFinder) add(label, value *html.Node, names, values string) bool {
 	}
 	f.seen[label] = true
 	table := group(label)
-	p := Pair{Field: field, Label: names, Value: values, Node: label, Group: table, Loose: table == nil}
-	p.Struck = value != nil && dom.AnyAncestor(value, dom.IsStruck)
+	p := Pair{Field: field, Label: names, Value: claim.ValueUnder(names, values), Node: label, Group: table, Loose: table == nil}
+	p.Struck = value != nil && (dom.AnyAncestor(value, dom.IsStruck) || values == "" && hasStruck(value))
 	f.pairs = append(f.pairs, p)
 	return true
+}
+
+// hasStruck reports an element in which something is struck out.
+func hasStruck(n *html.Node) bool {
+	visited := 0
+	for e := range dom.Elements(n) {
+		if visited++; visited > maxBox || dom.IsStruck(e) {
+			return visited <= maxBox
+		}
+	}
+	return false
 }
 
 // hasPair reports whether the element or an element in it has given the field.

@@ -1,6 +1,7 @@
 package pairs
 
 import (
+	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -45,42 +46,126 @@ func mayBeside(label, value *html.Node) bool {
 // isSeparator reports the content of a cell between a label and its value.
 func isSeparator(s string) bool { return s == ":" || s == "：" || s == "=" }
 
-// strip pairs a row that holds nothing but labels with the row below it, column by
-// column. Labels above several rows of values head a list of cars.
+// strip pairs rows of labels with as many rows of values below them, column by column: the
+// first row of values belongs to the first row of labels. More rows of values than of labels
+// are a list of cars.
 func (f *pairFinder) strip(row *html.Node) {
-	below := dom.Next(row)
-	labels, values := cells(row), cells(below)
-	if len(labels) < 2 || len(labels) != len(values) {
+	heads, below := f.headRows(row)
+	if len(heads) == 0 {
 		return
 	}
-	for _, l := range labels {
-		if claim.FieldOf(dom.Text(l)) == "" {
-			return
+	var values [][]*html.Node
+	for ; below != nil; below = nextRow(below) {
+		f.budget.Spend(1)
+		own := columns(below)
+		if len(own) != len(heads[0]) || isHeadRow(own) || len(values) > len(heads) {
+			break
+		}
+		if !isEmptyRow(own) {
+			values = append(values, own)
 		}
 	}
-	if isValueRow(cells(dom.Next(below)), len(labels)) {
-		return
-	}
-	for i, l := range labels {
-		value := dom.Text(values[i])
-		if own, _, _ := strings.Cut(value, ":"); claim.FieldOf(own) != "" {
-			return // labels again, alone or with their values
+	for _, row := range values {
+		for _, value := range row {
+			if own, _, _ := strings.Cut(dom.Text(value), ":"); claim.FieldOf(own) != "" {
+				return // labels again, with their values
+			}
 		}
-		f.add(l, values[i], dom.Text(l), value)
+	}
+	f.stock = f.stock || len(values) > len(heads) && headsCars(heads[0])
+	for i, labels := range heads {
+		for column, label := range labels {
+			if len(values) == len(heads) && (column == 0 || labels[column-1] != label) {
+				value := values[i][column]
+				f.add(label, value, dom.Text(label), valueText(claim.FieldOf(dom.Text(label)), value))
+			}
+			f.seen[label] = true
+		}
 	}
 }
 
-// isValueRow reports a row of the same length without labels.
-func isValueRow(row []*html.Node, length int) bool {
-	if len(row) != length {
-		return false
+// headRows returns the rows of labels that begin with one, and the row below them.
+func (f *pairFinder) headRows(row *html.Node) (heads [][]*html.Node, below *html.Node) {
+	for below = row; below != nil; below = nextRow(below) {
+		own := columns(below)
+		if !isHeadRow(own) || f.seen[own[0]] || len(heads) > 0 && len(own) != len(heads[0]) {
+			break
+		}
+		heads = append(heads, own)
 	}
+	return heads, below
+}
+
+// isHeadRow reports a row of labels; some of them may be unknown.
+func isHeadRow(row []*html.Node) bool {
+	known, unknown := 0, 0
+	for i, c := range row {
+		switch text := dom.ShortText(c); {
+		case c.DataAtom != row[0].DataAtom || isSentence(text):
+			return false
+		case i > 0 && c == row[i-1], text == "":
+		case claim.FieldOf(text) != "":
+			known++
+		case c.DataAtom == atom.Td:
+			unknown++
+		}
+	}
+	return known >= 2 && known > 2*unknown
+}
+
+// headsCars reports the labels of a table of cars: a name, and two facts of each.
+func headsCars(row []*html.Node) bool {
+	named, facts := false, 0
 	for _, c := range row {
-		if own, _, _ := strings.Cut(dom.Text(c), ":"); claim.FieldOf(own) != "" {
+		switch claim.FieldOf(dom.ShortText(c)) {
+		case claim.FieldMake, claim.FieldModel, claim.FieldCode:
+			named = true
+		case claim.FieldPrice, claim.FieldMileage, claim.FieldEngine, claim.FieldRegistration, claim.FieldManufacture, claim.FieldModelYear:
+			facts++
+		}
+	}
+	return named && facts >= 2
+}
+
+func isEmptyRow(row []*html.Node) bool {
+	for _, c := range row {
+		if dom.ShortText(c) != "" {
 			return false
 		}
 	}
 	return true
+}
+
+// nextRow returns the next row of the table, also in its next part.
+func nextRow(row *html.Node) *html.Node {
+	if next := dom.Next(row); next != nil {
+		return next
+	}
+	if row.Parent == nil || row.Parent.DataAtom == atom.Table {
+		return nil
+	}
+	for part := dom.Next(row.Parent); part != nil; part = dom.Next(part) {
+		for c := part.FirstChild; c != nil; c = c.NextSibling {
+			if c.DataAtom == atom.Tr {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// maxColumns bounds the columns of a row.
+const maxColumns = 60
+
+// columns returns the cell in each column of a row: one that spans several stands in each.
+func columns(row *html.Node) (found []*html.Node) {
+	for _, c := range cells(row) {
+		span, _ := strconv.Atoi(dom.Attr(c, "colspan"))
+		for range min(max(span, 1), maxColumns-len(found)) {
+			found = append(found, c)
+		}
+	}
+	return found
 }
 
 // cells returns the cells of a row, nil when there are none.

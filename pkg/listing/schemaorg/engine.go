@@ -27,13 +27,16 @@ func claimEngine(n *graph.Node, c *claim.List) {
 	for _, engine := range engines {
 		texts = append(texts, engine.Word("description"), engine.Word("engineType"))
 	}
-	for _, source := range [][]string{quantities, texts, {n.Word("name")}} {
+	for _, source := range [][]string{quantities, texts, {sizeInName.FindString(n.Word("name"))}} {
 		if text := oneEngine(source); text != "" {
 			c.Add(claim.FieldEngine, text)
 			return
 		}
 	}
 }
+
+// sizeInName matches the size of the engine in the name of a car.
+var sizeInName = regexp.MustCompile(`(?i)\b\d[\d,.]*\s?(?:cc|ccm|l|litres?|liters?)\b`)
 
 // oneEngine returns the text that gives the displacement most exactly; "" when
 // two differ by more than rounding. A text without unit gives none.

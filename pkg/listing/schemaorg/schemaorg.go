@@ -23,6 +23,7 @@ func Read(doc *page.Document, c *claim.List) {
 		return
 	}
 	c.Named = car.place(doc) == thisPage && !car.listed
+	c.Typed = graph.IsTypedVehicle(car.copies[0])
 	found.addCopies(car)
 	for _, n := range car.copies {
 		c.Source = n.Syntax
@@ -30,6 +31,11 @@ func Read(doc *page.Document, c *claim.List) {
 	}
 	claimFuel(car, c)
 	claimOffers(car, c)
+	c.Rank = claim.RankMeta
+	for _, n := range car.copies {
+		c.Source = n.Syntax
+		page.ClaimName(doc, c, n.Word("name"))
+	}
 }
 
 // Vehicles returns the vehicles that a page's schema.org data describe, each

@@ -12,7 +12,7 @@ var VehicleTypes = []string{"Car", "Vehicle", "MotorVehicle", "Motorcycle", "Mot
 // IsVehicle accepts the vehicle types, and a Product or a thing without type
 // that has a sign of a vehicle.
 func IsVehicle(n *Node) bool {
-	if n.Is(VehicleTypes...) || slices.Contains(VehicleTypes, n.Word("additionalType")) {
+	if IsTypedVehicle(n) {
 		return true
 	}
 	if n.Typed && !IsProduct(n) {
@@ -24,6 +24,11 @@ func IsVehicle(n *Node) bool {
 		}
 	}
 	return false
+}
+
+// IsTypedVehicle reports a node that is called a vehicle by its type.
+func IsTypedVehicle(n *Node) bool {
+	return n.Is(VehicleTypes...) || slices.Contains(VehicleTypes, n.Word("additionalType"))
 }
 
 // IsProduct reports a node of a product type.
