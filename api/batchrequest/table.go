@@ -99,7 +99,7 @@ func firstOf(cells []string) string { return cmp.Or(cells...) }
 // of a row with a URL the listing says it.
 func rowOfTable(from table.Row, columns *lot.Columns) Row {
 	row := Row{number: from.Number}
-	read := columns.Read(from.Cells)
+	read := columns.Read(columns.Linked(from.Cells, from.Links))
 	row.setLot(read)
 	row.Known = terms.KnownOfCells(read.Known)
 	row.Own = limitOwn(columns.OwnCells(from.Cells))

@@ -298,6 +298,18 @@ func (c *Columns) choose(mapping Mapping) {
 	}
 }
 
+// Linked returns the cells of a row with the address to which the cell of the listing leads in
+// place of its text, such as "open". links are the addresses in the row, by column.
+func (c *Columns) Linked(cells []string, links map[int]string) []string {
+	i, ok := c.index[fieldURL]
+	if !ok || links[i] == "" || strings.Contains(cells[i], "://") {
+		return cells
+	}
+	cells = slices.Clone(cells)
+	cells[i] = links[i]
+	return cells
+}
+
 // All returns the columns in their order.
 func (c *Columns) All() []Column { return c.all }
 

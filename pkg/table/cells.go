@@ -1,9 +1,11 @@
 package table
 
 import (
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -11,10 +13,10 @@ import (
 // cells is the source of a sheet.
 type cells struct {
 	*element
+	behind
 
 	workbook *workbook
 	number   int // of the row before
-	merged   []*mergedCells
 }
 
 func (c *cells) next() (Row, error) {
@@ -57,11 +59,12 @@ func (c *cells) row(start xml.StartElement) (Row, error) {
 			if named, ok := columnOf(attribute(t, "r")); ok {
 				column = named
 			}
-			text, err := c.cell(t)
+			text, link, err := c.cell(t)
 			if err != nil {
 				return row, broken(err)
 			}
 			row.set(column, text)
+			row.link(column, cmp.Or(link, c.links[attribute(t, "r")]))
 		}
 	}
 }
@@ -80,32 +83,52 @@ func (r *Row) set(column int, text string) {
 	}
 }
 
-// cell returns the text of a cell: of a formula its last result, of a date its day.
-func (c *cells) cell(start xml.StartElement) (string, error) {
+// link remembers where a cell leads, unless it is empty.
+func (r *Row) link(column int, address string) {
+	if address == "" || column >= len(r.Cells) || r.Cells[column] == "" {
+		return
+	}
+	if r.Links == nil {
+		r.Links = map[int]string{}
+	}
+	r.Links[column] = address
+}
+
+// linkFormula is a formula that only makes a link.
+var linkFormula = regexp.MustCompile(`(?i)^HYPERLINK\("(https?://[^"]+)"`)
+
+// cell returns the text of a cell: of a formula its last result, of a date its day; and where
+// a formula leads.
+func (c *cells) cell(start xml.StartElement) (text, link string, err error) {
 	kind := attribute(start, "t")
 	if kind == "inlineStr" {
 		text, err := c.text("c")
-		return plain(text), err
+		return plain(text), "", err
 	}
-	var value strings.Builder
-	inside := false
+	var value, formula strings.Builder
+	var into *strings.Builder
 	for {
 		token, err := c.token()
 		if err != nil {
-			return "", err
+			return "", "", err
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
-			inside = t.Name.Local == "v"
+			into = map[string]*strings.Builder{"v": &value, "f": &formula}[t.Name.Local]
 		case xml.CharData:
-			if inside {
-				value.Write(t)
+			if into != nil {
+				into.Write(t)
 			}
 		case xml.EndElement:
-			inside = false
-			if t.Name.Local == "c" {
-				return c.value(kind, attribute(start, "s"), strings.TrimSpace(value.String())), nil
+			into = nil
+			if t.Name.Local != "c" {
+				continue
 			}
+			if found := linkFormula.FindStringSubmatch(strings.TrimSpace(formula.String())); found != nil {
+				link = found[1]
+			}
+			text = c.value(kind, attribute(start, "s"), strings.TrimSpace(value.String()))
+			return cmp.Or(text, link), link, nil // a program that computes nothing writes no result
 		}
 	}
 }

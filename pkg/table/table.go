@@ -66,6 +66,8 @@ type Options struct {
 type Row struct {
 	Number int // its line in the file, or its number in the sheet
 	Cells  []string
+	// Links are the addresses to which cells of a workbook lead, by column; nil for none.
+	Links map[int]string
 	// Extra means that the row has more cells than the header: which belongs to
 	// which column is not certain.
 	Extra bool

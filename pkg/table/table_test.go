@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -225,6 +226,51 @@ func TestWorkbook(t *testing.T) {
 func second[T any](_ T, err error) error { return err }
 
 // How a word is read stands beside it and is no part of it.
+func TestLinkedCells(t *testing.T) {
+	t.Parallel()
+	book := excelize.NewFile()
+	t.Cleanup(func() { _ = book.Close() })
+	for cell, text := range map[string]string{"A1": "url", "B1": "make", "A2": "open", "B2": "Toyota", "A3": "open", "A4": "inside", "A5": "mail", "A6": ""} {
+		if err := book.SetCellStr("Sheet1", cell, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, link := range [][3]string{
+		{"A2", "https://cars.example/2?a=1&b=2", "External"}, {"A4", "Sheet1!A1", "Location"},
+		{"A5", "mailto:x@cars.example", "External"}, {"A6", "https://cars.example/6", "External"},
+	} {
+		if err := book.SetCellHyperLink("Sheet1", link[0], link[1], link[2]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := book.SetCellFormula("Sheet1", "A3", `HYPERLINK("https://cars.example/3","open")`); err != nil {
+		t.Fatal(err)
+	}
+	var data bytes.Buffer
+	if err := book.Write(&data); err != nil {
+		t.Fatal(err)
+	}
+	r, err := open(data.Bytes(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[int]string{}
+	for {
+		row, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[row.Number] = row.Links[0]
+	}
+	want := map[int]string{2: "https://cars.example/2?a=1&b=2", 3: "https://cars.example/3", 4: "", 5: ""}
+	if !maps.Equal(got, want) {
+		t.Errorf("links: got %v, want %v", got, want)
+	}
+}
+
 func TestReadingsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	data := archive(t, parts(

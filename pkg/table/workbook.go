@@ -28,7 +28,7 @@ const (
 )
 
 // workbook is a file of ECMA-376. Only the parts with cells are read, each once and as a
-// stream: what they unpack to is counted, and formulas, macros and links are not looked at.
+// stream: what they unpack to is counted. Formulas are not computed, macros not looked at.
 type workbook struct {
 	parts     map[string]*zip.File
 	left      int64 // bytes that may still be unpacked
@@ -86,7 +86,7 @@ func openWorkbook(data []byte, o Options) (*Reader, error) {
 
 // openSheet opens a sheet and reads its header.
 func (w *workbook) openSheet(sheet sheetPart, o Options) (*Reader, error) {
-	merged, err := w.mergedIn(sheet.part)
+	found, err := w.behindRows(sheet.part)
 	if err != nil {
 		return nil, err
 	}
@@ -94,8 +94,8 @@ func (w *workbook) openSheet(sheet sheetPart, o Options) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	source := &cells{workbook: w, element: rows, merged: merged}
-	r := &Reader{Format: "xlsx", Sheet: sheet.name, Merged: len(merged) > 0, options: o, source: source}
+	source := &cells{workbook: w, element: rows, behind: found}
+	r := &Reader{Format: "xlsx", Sheet: sheet.name, Merged: len(found.merged) > 0, options: o, source: source}
 	return r, r.findHeader()
 }
 
@@ -179,8 +179,8 @@ func (w *workbook) sheets(root string, targets map[string]relation) (sheets []sh
 	return sheets, err
 }
 
-// relation is a link from one part to another.
-type relation struct{ kind, target string }
+// relation is a link from one part to another, or to an address outside of the workbook.
+type relation struct{ kind, target, external string }
 
 // relations reads the links of a part, by their ids.
 func (w *workbook) relations(name, folder string) (map[string]relation, error) {
@@ -190,14 +190,18 @@ func (w *workbook) relations(name, folder string) (map[string]relation, error) {
 	}
 	found := map[string]relation{}
 	err = part.each(func(start xml.StartElement) error {
-		if start.Name.Local != "Relationship" || attribute(start, "TargetMode") == "External" {
+		if start.Name.Local != "Relationship" {
 			return nil
 		}
 		target := attribute(start, "Target")
+		if attribute(start, "TargetMode") == "External" {
+			found[attribute(start, "Id")] = relation{external: target}
+			return nil
+		}
 		if !strings.HasPrefix(target, "/") {
 			target = path.Join(folder, target)
 		}
-		found[attribute(start, "Id")] = relation{attribute(start, "Type"), strings.TrimPrefix(path.Clean(target), "/")}
+		found[attribute(start, "Id")] = relation{kind: attribute(start, "Type"), target: strings.TrimPrefix(path.Clean(target), "/")}
 		return nil
 	})
 	return found, err
