@@ -194,8 +194,14 @@ func TestRateRemovesWarnings(t *testing.T) {
 	if err := a.cache.Put(t.Context(), estimateKey("/doubt"), data, time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	scenario{
-		url: "/v1/estimate", body: `{"url":"https://cars.example/doubt","rate":2500}`, status: 200,
-		has: []string{`"others":2500`}, hasNot: []string{"exchange_rate_odd", `"level":"danger"`},
-	}.run(t, a)
+	got := a.send(t, a.request(t, http.MethodPost, "/v1/estimate", `{"url":"https://cars.example/doubt","rate":2500}`))
+	var answer vehicle.Estimate
+	if err := json.Unmarshal([]byte(got.body), &answer); err != nil || answer.DriveAway.Exchange.Others.String() != "2500" {
+		t.Fatalf("got %s (%v), want the rate 2500", got.body, err)
+	}
+	for _, w := range answer.Warnings {
+		if w.Level != message.Info {
+			t.Errorf("got the warning %+v, want none above information", w)
+		}
+	}
 }

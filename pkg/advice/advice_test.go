@@ -266,33 +266,64 @@ func TestEveryVetoForbidsACar(t *testing.T) {
 	}
 }
 
-// Of 400 pairs, swapped, in both languages, no car wins that is disqualified or that
-// nobody has seen, and the heading names none.
+// Of 400 pairs, swapped, in both languages and at other rates, no car wins that is
+// disqualified or that nobody has seen or of which something is in doubt; the heading
+// names none without a winner, and a lower price buys nothing off.
 func TestNoWreckWins(t *testing.T) {
 	t.Parallel()
-	pairs := 0
+	pairs, won := 0, 0
 	for pairs < 400 {
 		rapid.Check(t, func(t *rapid.T) {
 			pair := drawPair(t)
-			for _, p := range []advice.Pair{pair, {Car1: pair.Car2, Car2: pair.Car1, Condition1: pair.Condition2, Condition2: pair.Condition1}} {
+			cheaper := pair
+			cheaper.Car1.DriveAway = driveAway(pair.Car1.DriveAway.TotalUSD.Decimal().Mul(decimal.New(int64(rapid.IntRange(5, 99).Draw(t, "percent")), -2)))
+			for _, p := range []advice.Pair{
+				pair, cheaper, atRate(pair, rapid.IntRange(1500, 5000).Draw(t, "rate"), rapid.IntRange(20, 80).Draw(t, "taxes")),
+				{Car1: pair.Car2, Car2: pair.Car1, Condition1: pair.Condition2, Condition2: pair.Condition1},
+			} {
 				pairs++
 				v := advice.Judge(p)
-				for i, c := range []*advice.Condition{p.Condition1, p.Condition2} {
-					unseen := c == nil || c.OverallGrade == "" || c.MileageFlag == ""
-					bad := slices.ContainsFunc(v.Vetoes, func(veto vehicle.Veto) bool { return veto.Car == i+1 })
-					if winnerOf(v) == i+1 && (unseen || bad) || bad && v.OnFigures != nil && *v.OnFigures == i+1 {
-						t.Fatalf("car %d: %+v", i+1, v)
-					}
-				}
-				for _, lang := range []string{"en", "sw"} {
-					heading, _, _ := strings.Cut(advice.Write(v, p, lang), "\n")
-					if v.Winner == nil && (strings.Contains(heading, "FIELDER") || strings.Contains(heading, "AXIO")) {
-						t.Fatalf("the heading names a car: %s", heading)
-					}
-				}
+				won += winnerOf(v)
+				checkNoWreck(t, p, v)
 			}
 		})
 	}
+	if won == 0 {
+		t.Errorf("of %d pairs none has a winner, want some", pairs)
+	}
+}
+
+func checkNoWreck(t *rapid.T, p advice.Pair, v vehicle.Verdict) {
+	for i, c := range []*advice.Condition{p.Condition1, p.Condition2} {
+		isOpen := c == nil || c.OverallGrade == "" || c.MileageFlag == "" || slices.ContainsFunc(c.Flags, func(f sheet.RedFlag) bool {
+			return f.Level.Rank() >= condition.Doubt.Rank()
+		})
+		isBad := slices.ContainsFunc(v.Vetoes, func(veto vehicle.Veto) bool { return veto.Car == i+1 })
+		if winnerOf(v) == i+1 && (isOpen || isBad) || isBad && v.OnFigures != nil && *v.OnFigures == i+1 {
+			t.Fatalf("car %d: got the winner %+v, want another", i+1, v)
+		}
+	}
+	for _, lang := range []string{"en", "sw"} {
+		heading, _, _ := strings.Cut(advice.Write(v, p, lang), "\n")
+		if v.Winner == nil && (strings.Contains(heading, "FIELDER") || strings.Contains(heading, "AXIO")) {
+			t.Fatalf("got the heading %s, want none that names a car", heading)
+		}
+	}
+}
+
+// atRate returns a pair at another exchange rate: the taxes, a percentage of the cost of
+// the first car, stay in shillings.
+func atRate(p advice.Pair, rate, taxes int) advice.Pair {
+	for i, e := range []*vehicle.Estimate{&p.Car1, &p.Car2} {
+		drive, share := *e.DriveAway, decimal.New(int64(taxes*(1-i)), -2)
+		factor := share.Add(decimal.NewFromInt(1).Sub(share).Mul(decimal.NewFromInt(int64(rate))).Div(decimal.NewFromInt(2600)))
+		for _, amount := range []*money.Amount{&drive.TotalTZS, &drive.LowTZS, &drive.HighTZS} {
+			*amount = money.New(amount.Decimal().Mul(factor).Round(2))
+		}
+		drive.Exchange.Others = money.NewNumber(decimal.NewFromInt(int64(rate)))
+		e.DriveAway = &drive
+	}
+	return p
 }
 
 var generated = flag.Int("advice.pairs", testenv.Pick(2000, 300), "comparisons to generate for each property")
@@ -500,6 +531,10 @@ func drawCondition(t *rapid.T, label string) *advice.Condition {
 		MileageFlag: rapid.SampledFrom([]string{"", "none", "none", "replaced", "tampered", "unknown"}).Draw(t, label+" flag"),
 		High:        rapid.IntRange(0, 9).Draw(t, label+" high"),
 		Mismatches:  max(0, rapid.IntRange(-4, 3).Draw(t, label+" mismatches")),
+	}
+	if rapid.IntRange(0, 2).Draw(t, label+" flagged") == 0 {
+		level := rapid.SampledFrom([]condition.Severity{condition.Caution, condition.Doubt, condition.Grave, condition.Disqualify})
+		c.Flags = []sheet.RedFlag{{Rule: sheet.FlagUnknownNote, Category: condition.NoCategory, Level: level.Draw(t, label+" level")}}
 	}
 	return &c
 }

@@ -214,7 +214,7 @@ type aiConfig struct {
 	AIPrice       string        `name:"ai-price" env:"AI_PRICE" help:"USD per million prompt and completion tokens, per model, as 0.25/2 (for the metric)."`
 	AITimeout     time.Duration `name:"ai-timeout" env:"AI_TIMEOUT" default:"20s" range:"1ms..10m" help:"Maximum time for one call."`
 	AIDailyTokens int64         `name:"ai-daily-tokens" env:"AI_DAILY_TOKENS" default:"2000000" range:"0..1000000000000" help:"Maximum tokens a day, Dar es Salaam time, for all workers; then matching continues without the AI; 0 means no limit."`
-	AIRuns        int           `name:"ai-runs" env:"AI_RUNS" default:"2" range:"1..5" help:"Runs that must agree when candidates are close."`
+	AIRuns        int           `name:"ai-runs" env:"AI_RUNS" default:"2" range:"2..5" help:"Runs that must agree when candidates are close."`
 	AIAnswerTTL   time.Duration `name:"ai-answer-ttl" env:"AI_ANSWER_TTL" default:"720h" range:"0s..8760h" help:"How long an answer is cached; 0 disables it."`
 }
 

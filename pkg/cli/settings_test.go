@@ -63,7 +63,7 @@ func TestBadSettingsAreRefused(t *testing.T) {
 		"AUTHORITY_URL": "ftp://tra", "AUTHORITY_CA_FILE": "no such file", "COST_TABLES": "no such file", "SECRETS_KEY": "short",
 		"SHEET_HOSTS": "http://x/", "ROLES": "none", "DENY_NETS": "10.0.0.0/99", "USER_AGENT": "a\nb", "OPERATOR_PASSWORD": "short",
 		"AI_PRICE": "free", "LISTEN_ADDR": "here", "TRUSTED_PROXIES": "all", "PAGE_URL": "x", "PORT": "99999",
-		"ADMIN_ADDR": "127.0.0.1:70000", "KEY_BYTES": "192", "OTEL_EXPORTER_OTLP_ENDPOINT": "collector",
+		"ADMIN_ADDR": "127.0.0.1:70000", "KEY_BYTES": "192", "AI_RUNS": "1", "OTEL_EXPORTER_OTLP_ENDPOINT": "collector",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(name, value)
