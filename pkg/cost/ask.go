@@ -14,6 +14,7 @@ import (
 // The codes of what to ask the seller before paying.
 const (
 	askPrice       = "price"
+	askVolume      = "volume"
 	askYear        = "seat_belt_label"
 	askFreight     = "freight_and_insurance"
 	askSheet       = "auction_sheet"
@@ -39,6 +40,9 @@ func (b *calculation) ask() []vehicle.Question {
 	codes := []string{}
 	if b.invoice.price == nil {
 		codes = append(codes, askPrice)
+	}
+	if !b.volume.isKnown() {
+		codes = append(codes, askVolume)
 	}
 	for _, d := range doubts {
 		codes = append(codes, d.code)
@@ -106,10 +110,14 @@ func (b *calculation) notIncluded() []vehicle.NotIncluded {
 	}
 	if b.costs.DaysInPort == nil {
 		storage := b.tables.storage
-		perDay := storage.perDay(b.volume.m3.amount).Round(0).IntPart()
-		add(codeStorage, values{
-			"free": itoa(storage.FreeDays), "most": itoa(storage.FreeDaysMax), "perDay": decimal.NewFromInt(perDay).String(),
-		}, &perDay)
+		v := values{"free": itoa(storage.FreeDays), "most": itoa(storage.FreeDaysMax)}
+		if b.volume.isKnown() {
+			perDay := storage.perDay(b.volume.m3.amount).Round(0).IntPart()
+			v["perDay"] = decimal.NewFromInt(perDay).String()
+			add(codeStorage, v, &perDay)
+		} else {
+			add(codeStorage+"_by_volume", v, nil)
+		}
 	}
 	if b.costs.InlandTZS == nil {
 		add(codeInland, nil, nil)

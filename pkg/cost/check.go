@@ -241,7 +241,8 @@ func (v volumes) check() error {
 	}
 	fallback := false
 	for _, b := range v.Bodies {
-		if !b.Low.IsPositive() || b.Typical.LessThan(b.Low) || b.High.LessThan(b.Typical) || b.High.GreaterThan(maxM3) {
+		isKnown := b.Low.IsPositive() || b.Typical.IsPositive() || b.High.IsPositive()
+		if isKnown && !b.Low.IsPositive() || b.Typical.LessThan(b.Low) || b.High.LessThan(b.Typical) || b.High.GreaterThan(maxM3) {
 			problems = append(problems, fmt.Errorf("volume of %v: it must be low ≤ typical ≤ high in cubic metres", b.Names))
 		}
 		fallback = fallback || slices.Contains(b.Names, anyBody)

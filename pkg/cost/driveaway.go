@@ -192,6 +192,11 @@ func (b *calculation) whyMissing(code string) (why string, v values) {
 	if b.isElsewhere() && shippedFromJapan[code] {
 		return "elsewhere", values{"country": b.car.LocatedIn}
 	}
+	if of, ok := b.tables.table(code); ok && !b.volume.isKnown() {
+		if f, _ := b.inForce(of, b.window.likely); f != nil && f.byVolume() || code == codeStorage {
+			return "no_volume", nil
+		}
+	}
 	return "no_fee", values{"day": dateOf(b.window.likely)}
 }
 
@@ -251,6 +256,10 @@ type volume struct {
 	typed  bool   // by the caller
 	kind   string // the body whose volume it is, where it is not listed
 }
+
+// isKnown reports whether the volume is: it is not for a motorcycle or a bus whose listing
+// gives none.
+func (v volume) isKnown() bool { return v.m3.amount.IsPositive() }
 
 // volumeOf returns the caller's volume, the listing's, or one that is typical of the body.
 func (b *calculation) volumeOf() volume {

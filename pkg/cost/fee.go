@@ -1,6 +1,8 @@
 package cost
 
 import (
+	"slices"
+
 	"github.com/shopspring/decimal"
 )
 
@@ -40,6 +42,12 @@ func (f fee) prices() [3]price {
 	return prices
 }
 
+// byVolume reports whether the fee is charged by cubic metres.
+func (f fee) byVolume() bool {
+	prices := f.prices()
+	return slices.ContainsFunc(prices[:], func(p price) bool { return p.Unit == perM3 })
+}
+
 // charge returns the exact fee in both currencies.
 func (f fee) charge(by facts) (usd, tzs moneyRange) {
 	prices := f.prices()
@@ -50,7 +58,7 @@ func (f fee) charge(by facts) (usd, tzs moneyRange) {
 		usd = moneyRange{low.usd.low, amount.usd.amount, high.usd.high}
 		tzs = moneyRange{low.tzs.low, amount.tzs.amount, high.tzs.high}
 	}
-	if f.Clamp != nil {
+	if f.Clamp != nil && by.m3.amount.IsPositive() {
 		clamped := f.Clamp.of(by).times(f.Amount.Value)
 		usd = moneyRange{decimal.Min(usd.low, clamped.low), usd.amount, decimal.Max(usd.high, clamped.high)}
 		tzs = usd.times(by.rate)

@@ -35,11 +35,15 @@ func typedBasis() *basis { return basisOf("caller", nil) }
 
 // tableFigure returns the figure of the tables for a line. Its amount is that of the
 // likely landing day; its range covers the other days. It is nil when nothing is
-// charged; gap reports that the tables do not cover the likely day.
+// charged; gap reports that the tables do not cover the likely day, or that the volume by
+// which it is charged is not known.
 func (b *calculation) tableFigure(l line, by facts) (fig *figure, gap bool) {
 	f, gap := b.inForce(l, b.window.likely)
 	if f == nil {
 		return nil, gap
+	}
+	if f.byVolume() && !b.volume.isKnown() {
+		return nil, true
 	}
 	usd, tzs := f.charge(by)
 	for _, day := range b.tariffDays(l) {
@@ -164,7 +168,7 @@ func (b *calculation) feeFigure(l line) (fig *figure, gap bool) {
 		return typed, false
 	}
 	if l.Code == codeStorage {
-		return b.storageFigure(), false
+		return b.storageFigure(), b.costs.DaysInPort != nil && !b.volume.isKnown()
 	}
 	return b.tableFigure(l, b.facts)
 }

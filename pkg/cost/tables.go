@@ -128,7 +128,7 @@ type volumes struct {
 	Bodies []body `json:"bodies"`
 }
 
-// body is the volume of a kind of body in cubic metres.
+// body is the volume of a kind of body in cubic metres; zero is not known.
 type body struct {
 	Names   []string        `json:"names"` // * is every other
 	Low     decimal.Decimal `json:"low"`
@@ -241,12 +241,18 @@ func (t *Tables) under(over file) *Tables {
 	return tables
 }
 
-// of returns the volume of the first body that a name fits.
+// of returns the volume of the first body that a name fits, whole or by its last word that
+// is one: a DUMP TRUCK is a truck.
 func (v volumes) of(names ...string) body {
 	for _, name := range append(names, anyBody) {
-		for _, b := range v.Bodies {
-			if name != "" && slices.Contains(b.Names, strings.ToUpper(name)) {
-				return b
+		name = strings.ToUpper(strings.TrimSpace(name))
+		words := strings.Fields(name)
+		slices.Reverse(words)
+		for _, word := range append([]string{name}, words...) {
+			for _, b := range v.Bodies {
+				if word != "" && slices.Contains(b.Names, word) {
+					return b
+				}
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package cost_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -116,5 +117,35 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 	}
 	if _, err := cost.Load(filepath.Join(t.TempDir(), "none.json")); err == nil {
 		t.Error("a file that is not there was read")
+	}
+}
+
+// The volume of a motorcycle, a bus or another vehicle of which no source is known is not
+// guessed: what is charged by it is missing until the caller or the listing names it.
+func TestAnUnknownVolumeIsNotGuessed(t *testing.T) {
+	t.Parallel()
+	byVolume := "handling corridor_levy green_port shipping_agency_fee"
+	for body, want := range map[string]string{
+		"MOTORCYCLE": byVolume, "MINI BUS": byVolume, "BUS": byVolume, "Scooter": byVolume, "DUMP TRUCK": "", "SUV": "", "": "", "VAN": "",
+	} {
+		e, _ := quotedPrice(november)
+		e.Car.M3, e.Tax.BodyType = nil, body
+		terms := onDays(cost.DefaultRate, november, november)
+		a := cost.Embedded().Calculate(e, terms, november)
+		var got []string
+		for _, m := range a.DriveAway.Missing {
+			if m.ReasonCode != "no_volume" || !strings.Contains(m.Text.EN, "volume") {
+				t.Errorf("%s: got %s missing because of %s, want no_volume", body, m.Code, m.ReasonCode)
+			}
+			got = append(got, m.Code)
+		}
+		asks := slices.ContainsFunc(a.Summary.Ask, func(q vehicle.Question) bool { return q.Code == "volume" })
+		if strings.Join(got, " ") != want || asks != (want != "") {
+			t.Errorf("%s: got %v missing, asks for the volume: %v, want %q", body, got, asks, want)
+		}
+		terms.Costs = &vehicle.Costs{ShippingM3: number("4.5")}
+		if known := cost.Embedded().Calculate(e, terms, november); !known.DriveAway.Complete {
+			t.Errorf("%s with a volume: got %+v missing, want nothing", body, known.DriveAway.Missing)
+		}
 	}
 }
