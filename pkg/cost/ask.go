@@ -56,9 +56,19 @@ func (b *calculation) ask() []vehicle.Question {
 	codes = append(codes, askCertificate)
 	questions := make([]vehicle.Question, len(codes))
 	for i, code := range codes {
-		questions[i] = vehicle.Question{Code: code, Text: say("ask/"+code, nil)}
+		key := "ask/" + code
+		if code == askFreight && !b.freightDecides() {
+			key += ".cost"
+		}
+		questions[i] = vehicle.Question{Code: code, Text: say(key, nil)}
 	}
 	return questions
+}
+
+// freightDecides reports whether freight and insurance may decide the taxes.
+func (b *calculation) freightDecides() bool {
+	own := b.implied.tax.CIFInUSD.Decimal()
+	return b.hasValue() && (b.invoice.short() || b.invoice.cif.high.GreaterThan(own))
 }
 
 // yearDoubt returns what the taxes rise by, in shillings, if the car was made a year
@@ -128,7 +138,7 @@ func (b *calculation) notIncluded() []vehicle.NotIncluded {
 	if !isOn(b.costs.Comprehensive) {
 		add(codeComprehensive, nil, nil)
 	}
-	if isOff(b.costs.Inspection) {
+	if isOff(b.costs.Inspection) && b.costs.InspectionUSD == nil {
 		add("inspection_penalty", nil, nil)
 	}
 	return list

@@ -41,7 +41,7 @@ func TestWithoutFreightTheTaxBaseIsUndecided(t *testing.T) {
 			}
 			whole := c.basis == vehicle.BasisAuthority
 			warned := slices.ContainsFunc(warnings, func(w vehicle.Warning) bool {
-				return w.Code == cost.WarnUndecided && strings.Contains(w.Message, "contain no freight or insurance")
+				return w.Code == cost.WarnUndecided && strings.Contains(w.Message, "reight or insurance is not known")
 			})
 			if drive.Complete != whole || (base.InvoiceCIF != nil) != whole || warned == whole {
 				t.Errorf("complete %v, CIF %v, warned %v", drive.Complete, base.InvoiceCIF, warned)

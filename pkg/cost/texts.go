@@ -1,6 +1,8 @@
 package cost
 
 import (
+	"slices"
+
 	"ushuru/pkg/duty"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
@@ -55,7 +57,11 @@ func (b *calculation) whyChargedOtherwise() string {
 // exchange returns the two exchange rates, and a sentence that states them.
 func (b *calculation) exchange() vehicle.Exchange {
 	rates := vehicle.ExchangeRates{Taxes: money.NewNumber(b.implied.fx), Others: money.NewNumber(b.rate)}
-	return vehicle.Exchange{ExchangeRates: rates, Text: message.SayCoded("summary/exchange", values{
+	key := "summary/exchange"
+	if !b.implied.derived {
+		key += ".odd"
+	}
+	return vehicle.Exchange{ExchangeRates: rates, Text: message.SayCoded(key, values{
 		"taxes": rates.Taxes.String(), "others": rates.Others.String(),
 	})}
 }
@@ -66,6 +72,15 @@ func summaryText(s vehicle.Summary) vehicle.Sentence {
 	switch {
 	case sum == nil && s.WithoutFreight != nil:
 		key, sum = "summary/without_freight", s.WithoutFreight
+		lacks := func(code string) bool {
+			return slices.ContainsFunc(s.Missing, func(m vehicle.MissingPart) bool { return m.Code == code })
+		}
+		switch {
+		case !lacks(codeInsurance):
+			key += ".freight"
+		case !lacks(codeFreight):
+			key += ".insurance"
+		}
 	case sum == nil && s.PortAndTaxesOnly == nil:
 		return message.SayCoded("summary/incomplete", nil)
 	case sum == nil:

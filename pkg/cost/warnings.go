@@ -72,7 +72,7 @@ func (b *calculation) taxBaseWarning() *vehicle.Warning {
 			"source": source, "own": b.implied.tax.CIFInUSD.String(),
 			"expect": rounded(b.taxed.amount.grandTZS).String(), "authority": rounded(b.onOwn().grandTZS).String(),
 		})
-	case basis == vehicle.BasisUndecided && in.base.isRange():
+	case basis == vehicle.BasisUndecided && b.hasValue() && in.base.isRange():
 		return warn(WarnUndecided, values{
 			"low": rounded(b.taxed.low.grandTZS).String(), "high": rounded(b.taxed.high.grandTZS).String(),
 		})
@@ -187,8 +187,11 @@ func (b *calculation) freightOdd() *vehicle.Warning {
 	if !b.hardlyFreight() || b.freightTyped() {
 		return nil
 	}
-	gap := b.car.CFPriceUSD.Decimal().Sub(b.car.FOBPriceUSD.Decimal())
-	return warn(WarnFreightOdd, values{"gap": rounded(gap).String()})
+	gap, key := b.car.CFPriceUSD.Decimal().Sub(b.car.FOBPriceUSD.Decimal()), WarnFreightOdd
+	if b.invoice.noFreight {
+		key += ".unknown"
+	}
+	return warn(key, values{"gap": rounded(gap).String()})
 }
 
 // rulesUnknown warns of a landing after the last day whose rules are known.
