@@ -3,7 +3,6 @@ package await
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -233,32 +232,19 @@ func (h hindrance) addTo(body *Body) {
 	body.RetryAfter = int(request.WholeSeconds(h.pause) / time.Second)
 }
 
-// problem returns the response to a caller who waits for the job; nil without a
-// hindrance.
-func (h hindrance) problem() error {
-	switch h.waitingFor {
-	case WaitingForAuthority:
-		return errNotFinished.Waiting(WaitingForAuthority, h.said)
-	case WaitingForSite:
-		paused := ErrorProblem(tasks.JobError(tasks.SitePaused(h.pause, tasks.OfferPage, nil)))
-		paused.WaitingFor = WaitingForSite
-		return paused
-	}
-	return nil
+// isFelt reports whether callers who wait for the job learn of the hindrance.
+func (h hindrance) isFelt() bool {
+	return h.waitingFor == WaitingForSite || h.waitingFor == WaitingForAuthority && h.lasts >= outageGrace
 }
 
-// hindered returns the response to a caller of a job that cannot go on; nil when it
-// can.
-func (k *Work) hindered(parent context.Context, id string) error {
-	job, err := k.Job(parent, id)
-	if err != nil {
-		return nil //nolint:nilerr // the wait goes on
+// problem returns the response to a caller who waits for the job.
+func (h hindrance) problem() *problem.Problem {
+	if h.waitingFor == WaitingForAuthority {
+		return errNotFinished.Waiting(WaitingForAuthority, h.said)
 	}
-	h := k.hindranceOf(parent, job)
-	if h.waitingFor == WaitingForAuthority && h.lasts < outageGrace {
-		return nil
-	}
-	return h.problem()
+	paused := ErrorProblem(tasks.JobError(tasks.SitePaused(h.pause, tasks.OfferPage, nil)))
+	paused.WaitingFor = WaitingForSite
+	return paused
 }
 
 // Hindrances returns a word that changes when a job of these listings may have got or
@@ -271,18 +257,4 @@ func (k *Work) Hindrances(ctx context.Context, listings []string) string {
 		word.WriteString(" " + strconv.FormatBool(paused))
 	}
 	return word.String()
-}
-
-// Job reads a job's record.
-func (k *Work) Job(parent context.Context, id string) (*jobs.Job, error) {
-	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
-	defer cancel()
-	job, err := k.options.Jobs.Get(ctx, id)
-	switch {
-	case errors.Is(err, jobs.ErrNotFound):
-		return nil, ErrJobNotFound
-	case err != nil:
-		return nil, request.ErrUnavailable.WithCause(err)
-	}
-	return job, nil
 }

@@ -88,28 +88,17 @@ func (s *Resource) jobReport(r *request.Request, job *jobs.Job) ([]byte, error) 
 
 // GetJob answers GET /v1/jobs/{id}. With Prefer: wait=N it waits up to N
 // seconds for the end of the job. Any valid key may read the job of a public
-// listingInput by its id: ids cannot be guessed, and callers of one listingInput share its job.
+// listing by its id: ids cannot be guessed, and callers of one listing share its job.
 func (s *Resource) GetJob(w http.ResponseWriter, plain *http.Request) error {
 	r := request.Of(plain)
-	id := r.Var("id")
-	if prefer := r.Prefer; prefer.Waits {
-		w.Header().Set("Preference-Applied", "wait="+request.Seconds(prefer.Wait))
-		job, err := s.options.Work.WaitUnlessHindered(r, id, prefer.Wait)
-		if err == nil {
-			return s.writeJob(w, r, job)
-		}
-		if !await.IsUnfinished(err) {
-			return err
-		}
+	job, err := s.options.Work.Job(r.Context(), r.Var("id"))
+	if err == nil && r.Prefer.Waits {
+		w.Header().Set("Preference-Applied", "wait="+request.Seconds(r.Prefer.Wait))
+		job, err = s.options.Work.Wait(r, job, r.Prefer.Wait)
 	}
-	job, err := s.options.Work.Job(r.Context(), id)
 	if err != nil {
 		return err
 	}
-	return s.writeJob(w, r, job)
-}
-
-func (s *Resource) writeJob(w http.ResponseWriter, r *request.Request, job *jobs.Job) error {
 	body, err := s.jobBody(r, job)
 	if err != nil {
 		return err
@@ -118,7 +107,7 @@ func (s *Resource) writeJob(w http.ResponseWriter, r *request.Request, job *jobs
 }
 
 // CancelJob answers DELETE /v1/jobs/{id}: it cancels a job. Callers of one
-// listingInput share its job, so the caller's key must have requested it, and no
+// listing share its job, so the caller's key must have requested it, and no
 // other request may wait for it.
 func (s *Resource) CancelJob(w http.ResponseWriter, plain *http.Request) error {
 	r := request.Of(plain)

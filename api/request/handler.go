@@ -10,9 +10,6 @@ import (
 	"ushuru/api/problem"
 )
 
-// ErrResponded is returned by a function that has written the response itself.
-var ErrResponded = errors.New("api: the response is written")
-
 // Handler responds to a request, or returns the error to respond with.
 type Handler func(w http.ResponseWriter, r *http.Request) error
 
@@ -21,7 +18,7 @@ type Handler func(w http.ResponseWriter, r *http.Request) error
 func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	err := h(w, r)
 	Of(r).Place.Turn.Give() // before the response
-	if err == nil || errors.Is(err, ErrResponded) {
+	if err == nil {
 		return
 	}
 	SetError(w, err)
