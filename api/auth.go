@@ -14,7 +14,7 @@ import (
 // authenticated is the middleware that requires a valid API key.
 func (s *Server) authenticated(next http.Handler) request.Handler {
 	return func(w http.ResponseWriter, plain *http.Request) error {
-		r := request.Of(plain)
+		r := request.From(plain)
 		ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 		key, err := s.options.Keys.Verify(ctx, credential(r.Header))
 		cancel()

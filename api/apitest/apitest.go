@@ -132,7 +132,7 @@ func Send(t *testing.T, handler request.Handler, ask Ask) Answer {
 	recorder := &request.Recorder{ResponseWriter: w, Request: known}
 	defer known.Place.Leave()
 	request.Handler(func(w http.ResponseWriter, r *http.Request) error {
-		if err := request.Of(r).ReadParameters(WaitMax); err != nil {
+		if err := request.From(r).ReadParameters(WaitMax); err != nil {
 			return err
 		}
 		return handler(w, r)

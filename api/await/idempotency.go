@@ -34,7 +34,7 @@ type Idempotent struct{ stored *requestRecord }
 // it.
 func WithIdempotencyKey(next request.Handler) request.Handler {
 	return func(w http.ResponseWriter, r *http.Request) (err error) {
-		if request.Of(r).IdempotencyKey, err = idempotencyKey(r.Header); err != nil {
+		if request.From(r).IdempotencyKey, err = idempotencyKey(r.Header); err != nil {
 			return err
 		}
 		return next(w, r)

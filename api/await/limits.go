@@ -75,7 +75,7 @@ func (l *Limits) of(r *request.Request) pace.Limits {
 // calls Take instead, because such a request does not count.
 func (l *Limits) RateLimited(next request.Handler) request.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := l.CheckRate(w, request.Of(r)); err != nil {
+		if err := l.CheckRate(w, request.From(r)); err != nil {
 			return err
 		}
 		return next(w, r)
@@ -191,7 +191,7 @@ func (l *Limits) checkRows(ctx context.Context, r *request.Request, more int) (r
 // Key-AI-Tokens: what the key had used of its tokens of the day when the request came.
 func (l *Limits) WithAITokens(next request.Handler) request.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := l.ShowAITokens(w, request.Of(r)); err != nil {
+		if err := l.ShowAITokens(w, request.From(r)); err != nil {
 			return err
 		}
 		return next(w, r)
@@ -264,7 +264,7 @@ const (
 // WithPlace is the middleware of lists that need much memory.
 func (l *Limits) WithPlace(next request.Handler) request.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		release, err := l.TakeExport(request.Of(r))
+		release, err := l.TakeExport(request.From(r))
 		if err != nil {
 			return err
 		}
@@ -302,7 +302,7 @@ func takePlace(r *request.Request, places *pace.Places, busy *problem.Problem) (
 // WithBody is the middleware of endpoints whose body may be large.
 func (l *Limits) WithBody(next request.Handler) request.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := l.AdmitBody(w, request.Of(r)); err != nil {
+		if err := l.AdmitBody(w, request.From(r)); err != nil {
 			return err
 		}
 		return next(w, r)

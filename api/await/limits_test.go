@@ -32,7 +32,7 @@ func newLimits(t *testing.T, of pace.Limits) *Limits {
 // ask is a request of a key with limits of its own.
 func ask(t *testing.T, own pace.Limits) (*httptest.ResponseRecorder, *request.Request) {
 	t.Helper()
-	r := request.Of(httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", http.NoBody))
+	r := request.From(httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", http.NoBody))
 	r.Key = keys.Key{ID: "key", Limits: own}
 	return httptest.NewRecorder(), r
 }

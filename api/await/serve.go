@@ -371,7 +371,6 @@ func (k *Work) wait(r *request.Request, job *jobs.Job, timeout time.Duration) (*
 		ctx, cancel := context.WithTimeout(r.Context(), min(hindranceInterval, time.Until(end)))
 		stop := context.AfterFunc(k.options.Draining, cancel) //nolint:contextcheck // the life of the server ends the wait too
 		ended, err := k.options.Hub.Wait(ctx, job.ID)
-		over := ctx.Err() != nil
 		stop()
 		cancel()
 		switch {
@@ -381,9 +380,7 @@ func (k *Work) wait(r *request.Request, job *jobs.Job, timeout time.Duration) (*
 			return nil, hindrance{}, ErrJobNotFound
 		case r.Context().Err() != nil:
 			return nil, hindrance{}, request.ErrClientClosedRequest.WithCause(err)
-		case !over:
-			return nil, hindrance{}, request.ErrUnavailable.WithCause(err)
-		}
+		} // else the interval is over
 		if now, err := k.Job(r.Context(), job.ID); err == nil { // else it is as it was
 			job = now
 		}

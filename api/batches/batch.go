@@ -135,7 +135,7 @@ func (s *Resource) shown(ctx context.Context, b *batch.Batch) body {
 
 // Post answers POST /v1/batches: it submits many listings.
 func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
-	r := request.Of(plain)
+	r := request.From(plain)
 	// Decode the rows and the options, and check every row.
 	req, err := s.read(w, r)
 	if err != nil {
@@ -296,7 +296,7 @@ func (s *Resource) find(parent context.Context, r *request.Request) (*batch.Batc
 
 // Get answers GET /v1/batches/{id}.
 func (s *Resource) Get(w http.ResponseWriter, plain *http.Request) error {
-	r := request.Of(plain)
+	r := request.From(plain)
 	b, err := s.find(r.Context(), r)
 	if err != nil {
 		return err
@@ -306,7 +306,7 @@ func (s *Resource) Get(w http.ResponseWriter, plain *http.Request) error {
 
 // Cancel answers DELETE /v1/batches/{id}: waiting rows are cancelled.
 func (s *Resource) Cancel(w http.ResponseWriter, plain *http.Request) error {
-	r := request.Of(plain)
+	r := request.From(plain)
 	b, err := s.find(r.Context(), r)
 	if err != nil {
 		return err
@@ -321,7 +321,7 @@ func (s *Resource) Cancel(w http.ResponseWriter, plain *http.Request) error {
 
 // List answers GET /v1/batches: the caller's batches, newest first.
 func (s *Resource) List(w http.ResponseWriter, plain *http.Request) error {
-	r := request.Of(plain)
+	r := request.From(plain)
 	limit, err := request.PageSize(r.URL.Query())
 	if err != nil {
 		return err

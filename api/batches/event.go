@@ -11,7 +11,7 @@ import (
 // Events answers GET /v1/batches/{id}/events: an event whenever a row
 // changes state, and a last one when the batch ends.
 func (s *Resource) Events(w http.ResponseWriter, plain *http.Request) error {
-	r := request.Of(plain)
+	r := request.From(plain)
 	changed, unsubscribe := s.options.Batches.Watch(s.options.Hub, r.Var("id"))
 	defer unsubscribe()
 	load := func(ctx context.Context) (await.Event, error) {

@@ -34,7 +34,7 @@ type itemBody struct {
 
 // ListItems answers GET /v1/batches/{id}/items.
 func (s *Resource) ListItems(w http.ResponseWriter, plain *http.Request) error {
-	r := request.Of(plain)
+	r := request.From(plain)
 	limit, err := request.PageSize(r.URL.Query())
 	if err != nil {
 		return err

@@ -73,7 +73,7 @@ func parseResultFormat(r *request.Request) (resultFormat, error) {
 // so far. It reads and sends them in pieces, so that the largest batch takes
 // little memory.
 func (s *Resource) GetResults(w http.ResponseWriter, plain *http.Request) error {
-	r := request.Of(plain)
+	r := request.From(plain)
 	f, err := parseResultFormat(r)
 	if err != nil {
 		return err

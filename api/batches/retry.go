@@ -13,7 +13,7 @@ import (
 
 // Retry answers POST /v1/batches/{id}/retry: failed rows wait again.
 func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
-	r := request.Of(plain)
+	r := request.From(plain)
 	b, err := s.find(r.Context(), r)
 	if err != nil {
 		return err

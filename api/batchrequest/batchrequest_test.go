@@ -35,7 +35,7 @@ func read(t *testing.T, query, contentType, body string) (*Request, error) {
 	if contentType != "" {
 		plain.Header.Set("Content-Type", contentType)
 	}
-	r := request.Of(plain)
+	r := request.From(plain)
 	if err := r.ReadParameters(time.Minute); err != nil {
 		t.Fatal(err)
 	}

@@ -87,7 +87,7 @@ func (req *billRequest) bill(now time.Time) (lines []bill.Line, day time.Time, e
 // PostBill answers POST /v1/bill-check. The work is that of an estimate or a quote of the car,
 // which the bill is compared with; the bill itself is stored nowhere.
 func (s *Resource) PostBill(w http.ResponseWriter, plain *http.Request) error {
-	r := request.Of(plain)
+	r := request.From(plain)
 	var body billRequest
 	if err := r.JSON(w, request.MaxBody, &body); err != nil {
 		return err

@@ -36,7 +36,7 @@ func (*compareRequest) TypeProblem(string) *problem.Problem {
 
 // PostComparison answers POST /v1/compare.
 func (s *Resource) PostComparison(w http.ResponseWriter, plain *http.Request) error {
-	r := request.Of(plain)
+	r := request.From(plain)
 	input, err := s.readComparison(w, r)
 	if err != nil {
 		return err

@@ -75,7 +75,7 @@ func (*estimateRequest) TypeProblem(field string) *problem.Problem {
 
 // PostEstimate answers POST /v1/estimate.
 func (s *Resource) PostEstimate(w http.ResponseWriter, plain *http.Request) error {
-	r := request.Of(plain)
+	r := request.From(plain)
 	var body estimateRequest
 	if err := r.JSON(w, maxEstimateBody, &body); err != nil {
 		return err

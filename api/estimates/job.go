@@ -90,7 +90,7 @@ func (s *Resource) jobReport(r *request.Request, job *jobs.Job) ([]byte, error) 
 // seconds for the end of the job. Any valid key may read the job of a public
 // listing by its id: ids cannot be guessed, and callers of one listing share its job.
 func (s *Resource) GetJob(w http.ResponseWriter, plain *http.Request) error {
-	r := request.Of(plain)
+	r := request.From(plain)
 	job, err := s.options.Work.Job(r.Context(), r.Var("id"))
 	if err == nil && r.Prefer.Waits {
 		w.Header().Set("Preference-Applied", "wait="+request.Seconds(r.Prefer.Wait))
@@ -110,7 +110,7 @@ func (s *Resource) GetJob(w http.ResponseWriter, plain *http.Request) error {
 // listing share its job, so the caller's key must have requested it, and no
 // other request may wait for it.
 func (s *Resource) CancelJob(w http.ResponseWriter, plain *http.Request) error {
-	r := request.Of(plain)
+	r := request.From(plain)
 	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	r.Job = r.Var("id")
@@ -133,7 +133,7 @@ func (s *Resource) CancelJob(w http.ResponseWriter, plain *http.Request) error {
 // JobEvents answers GET /v1/jobs/{id}/events: an event whenever the job's state
 // or progress changes, and a last one with its result or error.
 func (s *Resource) JobEvents(w http.ResponseWriter, plain *http.Request) error {
-	r := request.Of(plain)
+	r := request.From(plain)
 	id := r.Var("id")
 	r.Job = id
 	changed, unsubscribe := s.options.Hub.Watch(id)

@@ -36,7 +36,7 @@ var states = []jobs.State{"", jobs.Queued, jobs.Running, jobs.Succeeded, jobs.Fa
 // ListJobs answers GET /v1/jobs: the jobs that the caller's key has requested, newest
 // first.
 func (s *Resource) ListJobs(w http.ResponseWriter, plain *http.Request) error {
-	r := request.Of(plain)
+	r := request.From(plain)
 	query, owner := r.URL.Query(), r.Key.ID
 	limit, err := request.PageSize(query)
 	if err != nil {

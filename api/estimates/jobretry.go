@@ -17,7 +17,7 @@ import (
 // RetryJob answers POST /v1/jobs/{id}/retry: it submits the input of a failed job again.
 // The failed job stays as it is; the response has the new one.
 func (s *Resource) RetryJob(w http.ResponseWriter, plain *http.Request) error {
-	r := request.Of(plain)
+	r := request.From(plain)
 	view, ignored, err := terms.ParseView(r.URL.Query(), time.Now())
 	if err != nil {
 		return err

@@ -52,7 +52,7 @@ func (*quoteRequest) TypeProblem(field string) *problem.Problem { return terms.C
 // PostQuote answers POST /v1/quote: the estimate of a car that the caller
 // describes, without a listing.
 func (s *Resource) PostQuote(w http.ResponseWriter, plain *http.Request) error {
-	r := request.Of(plain)
+	r := request.From(plain)
 	var body quoteRequest
 	if err := r.JSON(w, request.MaxBody, &body); err != nil {
 		return err

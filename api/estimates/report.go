@@ -46,7 +46,7 @@ func (*reportRequest) TypeProblem(string) *problem.Problem {
 
 // PostReport answers POST /v1/condition-report.
 func (s *Resource) PostReport(w http.ResponseWriter, plain *http.Request) error {
-	r := request.Of(plain)
+	r := request.From(plain)
 	body, err := s.readReport(w, r)
 	if err != nil {
 		return err
@@ -209,7 +209,7 @@ func (body *reportRequest) readFile(part *multipart.Part, size int64) (err error
 // with the damage codes of a sheet that was read. Any valid key may see it: an
 // id cannot be guessed without the sheet.
 func (s *Resource) GetDamageMap(w http.ResponseWriter, plain *http.Request) error {
-	r := request.Of(plain)
+	r := request.From(plain)
 	reading, err := s.options.Work.CachedResult(r.Context(), cache.ReadingKey(r.Var("id")))
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ type Handler func(w http.ResponseWriter, r *http.Request) error
 // is a 500 without details.
 func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	err := h(w, r)
-	Of(r).Place.Turn.Give() // before the response
+	From(r).Place.Turn.Give() // before the response
 	if err == nil {
 		return
 	}

@@ -49,13 +49,13 @@ type Request struct {
 
 type contextKey struct{}
 
-// With returns the context of a request that Of finds again.
+// With returns the context of a request that From finds again.
 func With(ctx context.Context, r *Request) context.Context {
 	return context.WithValue(ctx, contextKey{}, r)
 }
 
-// Of returns what is known of a request.
-func Of(r *http.Request) *Request {
+// From returns what is known of a request.
+func From(r *http.Request) *Request {
 	known, _ := r.Context().Value(contextKey{}).(*Request)
 	if known == nil {
 		known = &Request{}

@@ -26,21 +26,21 @@ import (
 // newRequest makes a request with a body.
 func newRequest(t *testing.T, target, body string) *request.Request {
 	t.Helper()
-	return request.Of(httptest.NewRequestWithContext(t.Context(), http.MethodPost, target, strings.NewReader(body)))
+	return request.From(httptest.NewRequestWithContext(t.Context(), http.MethodPost, target, strings.NewReader(body)))
 }
 
 func TestWhatIsKnownOfARequestGoesWithItsContext(t *testing.T) {
 	t.Parallel()
 	known := &request.Request{ID: "one"}
 	plain := httptest.NewRequestWithContext(request.With(t.Context(), known), http.MethodGet, "/", http.NoBody)
-	if got := request.Of(plain); got != known || got.Request != plain {
+	if got := request.From(plain); got != known || got.Request != plain {
 		t.Errorf("got %+v, want %+v", got, known)
 	}
 	later := plain.WithContext(context.WithoutCancel(plain.Context()))
-	if got := request.Of(later); got != known || got.Request != later {
+	if got := request.From(later); got != known || got.Request != later {
 		t.Errorf("with another context: got %+v", got)
 	}
-	if got := request.Of(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)); got.ID != "" {
+	if got := request.From(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)); got.ID != "" {
 		t.Errorf("of a request that is not known: got %+v", got)
 	}
 }

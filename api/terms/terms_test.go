@@ -187,7 +187,7 @@ func TestFieldsThatDoNotExistAreNamed(t *testing.T) {
 func TestReadRemembersTheTerms(t *testing.T) {
 	t.Parallel()
 	body := Request{Rate: json.RawMessage("2700"), Target: json.RawMessage(`{"onTheRoadTZS":40000000,"usd":1}`)}
-	r := request.Of(httptest.NewRequestWithContext(t.Context(), "POST", "/", nil))
+	r := request.From(httptest.NewRequestWithContext(t.Context(), "POST", "/", nil))
 	if err := Read(r, &body); err != nil || r.Terms.Rate.String() != "2700" || r.Terms.Target == nil || !slices.Equal(r.Ignored, []string{"target.usd"}) {
 		t.Errorf("got %v, %+v, %q", err, r.Terms, r.Ignored)
 	}

@@ -77,7 +77,7 @@ func parseYearsRequest(r *request.Request) (yearsRequest, error) {
 // manufacture, as far as the authority's answers are known. It never calls the authority
 // and starts nothing.
 func (s *Resource) Years(w http.ResponseWriter, plain *http.Request) error {
-	r := request.Of(plain)
+	r := request.From(plain)
 	req, err := parseYearsRequest(r)
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func (s *Resource) Years(w http.ResponseWriter, plain *http.Request) error {
 // RequestYears answers POST /v1/vehicles/{modelBody}/years: it submits quotes of the years
 // that are not known, and answers as Years does.
 func (s *Resource) RequestYears(w http.ResponseWriter, plain *http.Request) error {
-	r := request.Of(plain)
+	r := request.From(plain)
 	req, err := parseYearsRequest(r)
 	if err != nil {
 		return err

@@ -68,7 +68,7 @@ func (p *Pages) readForm(w http.ResponseWriter, r *http.Request) (page *upload, 
 func (p *Pages) place(r *http.Request) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(r.Context(), placeTime)
 	defer cancel()
-	release, err = p.uploads.Take(ctx, request.Of(r).Network)
+	release, err = p.uploads.Take(ctx, request.From(r).Network)
 	if err != nil {
 		return nil, errBusy.WithCause(err)
 	}

@@ -114,7 +114,7 @@ func (p *Pages) events(w http.ResponseWriter, r *http.Request) error {
 	if err := p.api.Get(r.Context(), found.Job, &current); err != nil {
 		return err
 	}
-	ofNetwork := pace.Bound{Owner: request.Of(r).Network + " network", Most: maxNetworkStreams}
+	ofNetwork := pace.Bound{Owner: request.From(r).Network + " network", Most: maxNetworkStreams}
 	release, ok := p.streams.Take(pace.Bound{Most: maxStreams}, ofNetwork)
 	if !ok {
 		w.WriteHeader(http.StatusNoContent) // the page loads again by itself

@@ -74,7 +74,7 @@ func shown(e webhook.Endpoint) webhook.Endpoint {
 
 // Post answers POST /v1/webhooks.
 func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
-	r := request.Of(plain)
+	r := request.From(plain)
 	var req webhookRequest
 	if err := r.JSON(w, request.MaxBody, &req); err != nil {
 		return err
@@ -155,7 +155,7 @@ func isLoopback(u *url.URL) bool {
 
 // List answers GET /v1/webhooks.
 func (s *Resource) List(w http.ResponseWriter, plain *http.Request) error {
-	r := request.Of(plain)
+	r := request.From(plain)
 	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	all, err := s.options.Webhooks.List(ctx, r.Key.ID)
@@ -177,7 +177,7 @@ func (s *Resource) Of(do ofOne) request.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 		defer cancel()
-		status, body, err := do(ctx, w, request.Of(r))
+		status, body, err := do(ctx, w, request.From(r))
 		var p *problem.Problem
 		switch {
 		case errors.Is(err, webhook.ErrNotFound):
@@ -217,7 +217,7 @@ func (*change) TypeProblem(field string) *problem.Problem {
 
 // Patch answers PATCH /v1/webhooks/{id}: it changes the URL, the events, or both.
 func (s *Resource) Patch(w http.ResponseWriter, plain *http.Request) error {
-	r := request.Of(plain)
+	r := request.From(plain)
 	var req change
 	if err := r.JSON(w, request.MaxBody, &req); err != nil {
 		return err

@@ -111,7 +111,7 @@ func TestAnyStatusIsAPage(t *testing.T) {
 	if err != nil || page.Status != 503 || string(page.Body) != "later" {
 		t.Fatalf("%+v, %v", page, err)
 	}
-	if failure := wantCode(t, page.Err(), FetchFailed, true); failure.Wait != 7*time.Second {
+	if failure := wantCode(t, page.StatusError(), FetchFailed, true); failure.Wait != 7*time.Second {
 		t.Errorf("RetryAfter %v", failure.Wait)
 	}
 }

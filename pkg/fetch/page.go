@@ -53,9 +53,9 @@ func (p *Page) Pause() time.Duration {
 	return 0
 }
 
-// Err returns nil for status 200 and otherwise a fetch_failed error, temporary
+// StatusError returns nil for status 200 and otherwise a fetch_failed error, temporary
 // for 429 and 5xx.
-func (p *Page) Err() error {
+func (p *Page) StatusError() error {
 	if p.Status == http.StatusOK {
 		return nil
 	}

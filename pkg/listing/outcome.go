@@ -32,7 +32,7 @@ func checkStatus(page *fetch.Page) error {
 		}
 	}
 	if page.Status >= 500 || page.Status < 200 || page.Status >= 300 && page.Status < 400 {
-		return page.Err()
+		return page.StatusError()
 	}
 	return outcome("error/listing_blocked")
 }

@@ -208,7 +208,7 @@ func (l *Lots) countLogin(r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	allowed, err := l.logins.Take(ctx, pace.Limit{
-		Key: "rate:page:login:" + request.Of(r).Network, Rate: maxLogins / time.Hour.Seconds(), Burst: maxLogins,
+		Key: "rate:page:login:" + request.From(r).Network, Rate: maxLogins / time.Hour.Seconds(), Burst: maxLogins,
 	})
 	switch {
 	case err != nil:

@@ -47,14 +47,14 @@ func outcome(page *fetch.Page) error {
 	case http.StatusOK:
 		return nil
 	case http.StatusNotFound, http.StatusGone:
-		return refused(NotFound, nil, page.Err())
+		return refused(NotFound, nil, page.StatusError())
 	case http.StatusAccepted, http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed,
 		http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		failure := &fetch.Error{Notice: message.New("error/"+Blocked, nil), Cause: page.Err()}
+		failure := &fetch.Error{Notice: message.New("error/"+Blocked, nil), Cause: page.StatusError()}
 		if page.Status == http.StatusTooManyRequests || page.Status == http.StatusServiceUnavailable {
 			failure.Retryable, failure.Wait, failure.Paused = true, page.Pause(), page.AsksForPause()
 		}
 		return failure
 	}
-	return page.Err()
+	return page.StatusError()
 }
