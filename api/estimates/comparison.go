@@ -2,7 +2,9 @@ package estimates
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"ushuru/api/await"
@@ -11,6 +13,8 @@ import (
 	"ushuru/api/terms"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/message"
+	"ushuru/pkg/plainjson"
+	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
 
@@ -51,8 +55,21 @@ func (s *Resource) PostComparison(w http.ResponseWriter, plain *http.Request) er
 		if err != nil {
 			return nil, err
 		}
-		return terms.WithWarnings(result, r.Warnings())
+		return withWarnings(result, r.Warnings())
 	})
+}
+
+// withWarnings returns a comparison with more warnings.
+func withWarnings(comparison []byte, more []vehicle.Warning) ([]byte, error) {
+	if len(more) == 0 {
+		return comparison, nil
+	}
+	var c vehicle.Comparison
+	if err := json.Unmarshal(comparison, &c); err != nil {
+		return nil, fmt.Errorf("estimates: comparison: %w", err)
+	}
+	c.Warnings = append(c.Warnings, more...)
+	return plainjson.Encode(c)
 }
 
 // readComparison decodes the body of a comparison.

@@ -55,6 +55,9 @@ func TestACachedComparisonIsMadeAgainOnOtherTerms(t *testing.T) {
 			t.Errorf("%s: got %d %.500s, want %s of both cars", more, got.Status, got.Body, piece)
 		}
 	}
+	if got := apitest.Send(t, s.PostComparison, apitest.Ask{URL: "/v1/compare", Body: pair("/1", "/2", `,"colour":"red"`)}); !got.Has(200, `"field_ignored"`, `colour`) {
+		t.Errorf("got %d %.500s, want a warning about the field", got.Status, got.Body)
+	}
 	if found, _, err := p.Jobs.List(t.Context(), "key", "", 10, ""); err != nil || len(found) != 0 {
 		t.Errorf("%d jobs were submitted, %v", len(found), err)
 	}

@@ -11,7 +11,6 @@ import (
 
 	"ushuru/api/request"
 	"ushuru/pkg/cost"
-	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
@@ -116,48 +115,18 @@ func Priced(
 	if terms.IsZero() && warned == nil && isOfDay(estimate, now) {
 		return estimate, nil
 	}
-	var e vehicle.Estimate
-	if err := json.Unmarshal(estimate, &e); err != nil {
+	var quote vehicle.Quote // an estimate, and the car that a request described
+	e, whole := &quote.Estimate, any(&quote)
+	if source == vehicle.FromListing {
+		whole = e
+	}
+	if err := json.Unmarshal(estimate, whole); err != nil {
 		return nil, fmt.Errorf("terms: cached estimate: %w", err)
 	}
 	e.Car.Source = source
-	e = costs.Apply(e, terms, now)
-	warnings := jsonobject.Field{Name: "warnings"}
-	if e.Warnings = message.Limit(append(e.Warnings, warned...)); len(e.Warnings) > 0 {
-		warnings.Value = e.Warnings
-	}
-	doubts := jsonobject.Field{Name: "doubts"}
-	if len(e.Doubts) > 0 {
-		doubts.Value = e.Doubts
-	}
-	highest := jsonobject.Field{Name: "maxPriceUSD"}
-	if e.MaxPrice != nil {
-		highest.Value = e.MaxPrice
-	}
-	return jsonobject.Replace(estimate,
-		jsonobject.Field{Name: "summary", Value: e.Summary},
-		jsonobject.Field{Name: "driveAway", Value: e.DriveAway}, warnings, highest, doubts)
-}
-
-// WithWarnings returns a result with more warnings.
-func WithWarnings(result []byte, more []vehicle.Warning) ([]byte, error) {
-	if len(more) == 0 {
-		return result, nil
-	}
-	var warned struct {
-		Warnings []json.RawMessage `json:"warnings"`
-	}
-	if err := json.Unmarshal(result, &warned); err != nil {
-		return nil, fmt.Errorf("terms: result: %w", err)
-	}
-	all := make([]any, 0, len(warned.Warnings)+len(more))
-	for _, w := range warned.Warnings {
-		all = append(all, w)
-	}
-	for _, w := range more {
-		all = append(all, w)
-	}
-	return jsonobject.Replace(result, jsonobject.Field{Name: "warnings", Value: all})
+	*e = costs.Apply(*e, terms, now)
+	e.Warnings = message.Limit(append(e.Warnings, warned...))
+	return plainjson.Encode(whole)
 }
 
 // isOfDay reports whether the cost of an estimate, with its summary, was computed on

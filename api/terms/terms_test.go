@@ -320,22 +320,3 @@ func TestAnEstimateOfYesterdayIsPricedAgain(t *testing.T) {
 		t.Errorf("got %v %.300s", err, data)
 	}
 }
-
-func TestWarningsAreAddedToAResult(t *testing.T) {
-	t.Parallel()
-	more := (&request.Request{Ignored: []string{"colour"}}).Warnings()
-	for result, want := range map[string]string{
-		`{"a":1}`: `{"a":1,"warnings":[{"code":"field_ignored"`,
-		`{"warnings":[{"code":"other"}],"cached":true}`: `{"warnings":[{"code":"other"},{"code":"field_ignored"`,
-	} {
-		if got, err := WithWarnings([]byte(result), more); err != nil || !strings.HasPrefix(string(got), want) {
-			t.Errorf("got %s, %v; want %s", got, err, want)
-		}
-		if got, err := WithWarnings([]byte(result), nil); err != nil || string(got) != result {
-			t.Errorf("got %s, %v; want %s", got, err, result)
-		}
-	}
-	if _, err := WithWarnings([]byte("["), more); err == nil {
-		t.Error("a result that is no JSON got a warning")
-	}
-}
