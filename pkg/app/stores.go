@@ -2,7 +2,6 @@ package app
 
 import (
 	"log/slog"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -38,13 +37,7 @@ func newStores(client redis.UniversalClient, ring *webhook.Ring, log *slog.Logge
 	records, webhooks := jobs.NewStore(client), webhook.NewStore(client, ring)
 	hub, known := jobs.NewHub(records), keys.NewMemory(keys.NewStore(client))
 	hub.Refused, known.Refused = refused(counts, log), refused(counts, log)
-	results := cache.NewChecked(client, func(result []byte) bool {
-		reason := drift.ImplausibleResult(result, time.Now())
-		if reason != "" {
-			log.Error("a cached result with figures of TRA that cannot be right was not used", "reason", reason)
-		}
-		return reason != ""
-	}).OnLookup(counts.Lookup)
+	results := cache.New(client).OnLookup(counts.Lookup)
 	return &stores{
 		jobs: records, hub: hub,
 		engine: tasks.New(tasks.Options{
@@ -53,11 +46,10 @@ func newStores(client redis.UniversalClient, ring *webhook.Ring, log *slog.Logge
 		}),
 		batches: batch.NewStore(client), cache: results,
 		catalogue: tra.NewStore(client, tra.StoreOptions{
-			Implausible: drift.Implausible, Log: log,
-			OnLookup: func(tax, hit bool) { counts.Lookup(cacheOf(tax), hit) },
+			Implausible: drift.Implausible,
+			OnLookup:    func(tax, hit bool) { counts.Lookup(cacheOf(tax), hit) },
 		}),
-		drift: drift.NewStore(client), keys: known, rates: pace.NewRates(client),
-		bytes:    pace.NewBytes(client),
+		drift: drift.NewStore(client), keys: known, rates: pace.NewRates(client), bytes: pace.NewBytes(client),
 		webhooks: webhooks,
 	}
 }

@@ -116,8 +116,7 @@ type Cache struct {
 	redis  redis.Cmdable
 	recent *recent
 	latest *latest
-	owner  string                     // id of the API key whose bytes are used by what is put; "" for none
-	reject func(response []byte) bool // nil rejects nothing
+	owner  string // id of the API key whose bytes are used by what is put; "" for none
 	// onLookup is called for every look-up; nil: nothing is.
 	onLookup func(cache string, hit bool)
 }
@@ -144,12 +143,8 @@ func (c *Cache) looked(key Key, err error) {
 }
 
 // New returns a Cache on a Redis connection, which the caller closes.
-func New(client redis.UniversalClient) *Cache { return NewChecked(client, nil) }
-
-// NewChecked returns a Cache that does not return what reject reports to be wrong:
-// that is a miss. reject is called once in a while with the same bytes.
-func NewChecked(client redis.UniversalClient, reject func(response []byte) bool) *Cache {
-	return &Cache{redis: client, recent: &recent{}, latest: &latest{}, reject: reject}
+func New(client redis.UniversalClient) *Cache {
+	return &Cache{redis: client, recent: &recent{}, latest: &latest{}}
 }
 
 // Get returns the bytes that Put or PutRaw cached, or ErrMiss. In those of Put
@@ -196,14 +191,8 @@ func (c *Cache) response(reply *redis.StringCmd) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cache: get: %w", err)
 	}
-	if redisx.IsPacked(response) {
-		if response, err = c.recent.unpack(response, c.reject); err != nil {
-			return nil, ErrMiss // packed by another version, damaged or rejected
-		}
-		return response, nil
-	}
-	if c.reject != nil && c.reject(response) { // cached by an earlier version
-		return nil, ErrMiss
+	if response, err = c.recent.unpack(response); err != nil {
+		return nil, ErrMiss // damaged, or packed by another version
 	}
 	return response, nil
 }

@@ -1,7 +1,6 @@
 package cache_test
 
 import (
-	"bytes"
 	"errors"
 	"strconv"
 	"testing"
@@ -121,34 +120,6 @@ func TestRedisDownIsNotAMiss(t *testing.T) {
 	}
 	if err := store.Put(t.Context(), "cache:estimate:x", []byte(`{"cached":false}`), time.Now().Add(time.Hour)); err == nil {
 		t.Error("Put succeeded without Redis")
-	}
-}
-
-// What the check rejects is a miss, packed or not, alone or among others.
-func TestWrongResultsAreMisses(t *testing.T) {
-	rdb := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr(), MaxRetries: -1})
-	defer func() { _ = rdb.Close() }()
-	results := cache.NewChecked(rdb, func(response []byte) bool { return bytes.Contains(response, []byte("poisoned")) })
-	good, bad, old := cache.EstimateKey("good"), cache.EstimateKey("bad"), cache.EstimateKey("old")
-	expiry := time.Now().Add(time.Hour)
-	for key, text := range map[cache.Key]string{good: `{"cached":true}`, bad: `{"cached":true,"tax":"poisoned"}`} {
-		if err := results.Put(t.Context(), key, []byte(text), expiry); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := rdb.Set(t.Context(), string(old), `{"tax":"poisoned"}`, time.Hour).Err(); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		for key, miss := range map[cache.Key]bool{good: false, bad: true, old: true} {
-			if got, err := results.Get(t.Context(), key); errors.Is(err, cache.ErrMiss) != miss {
-				t.Errorf("%s: %s, %v", key, got, err)
-			}
-		}
-		all, err := results.GetAll(t.Context(), []cache.Key{good, bad, old})
-		if err != nil || all[0] == nil || all[1] != nil || all[2] != nil {
-			t.Errorf("%q, %v", all, err)
-		}
 	}
 }
 

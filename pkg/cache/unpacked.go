@@ -1,7 +1,6 @@
 package cache
 
 import (
-	"errors"
 	"slices"
 	"sync"
 
@@ -22,12 +21,8 @@ type recent struct {
 	size       int // bytes of the young generation
 }
 
-// errRejected means that what was packed is wrong.
-var errRejected = errors.New("cache: rejected")
-
-// unpack returns what was packed, unless reject, if not nil, reports that it is wrong.
-// The caller must not change it.
-func (r *recent) unpack(packed []byte, reject func([]byte) bool) ([]byte, error) {
+// unpack returns what was packed. The caller must not change it.
+func (r *recent) unpack(packed []byte) ([]byte, error) {
 	r.mu.Lock()
 	data, ok := r.young[string(packed)]
 	if !ok {
@@ -42,9 +37,6 @@ func (r *recent) unpack(packed []byte, reject func([]byte) bool) ([]byte, error)
 	data, err := redisx.Unpack(packed)
 	if err != nil {
 		return nil, err
-	}
-	if reject != nil && reject(data) {
-		return nil, errRejected
 	}
 	data = slices.Clip(data) // a caller that appends gets a copy
 	r.mu.Lock()

@@ -18,7 +18,7 @@ func TestRecentIsBoundedAndReturnsTheSameBytes(t *testing.T) {
 				want := bytes.Repeat(fmt.Appendf(nil, "%d-%d,", worker%2, i), 1000)
 				packed := redisx.Pack(want)
 				for range 2 {
-					got, err := r.unpack(packed, nil)
+					got, err := r.unpack(packed)
 					if err != nil || !bytes.Equal(got, want) {
 						t.Errorf("unpack = %d bytes, %v; want %d", len(got), err, len(want))
 					}
@@ -42,10 +42,10 @@ func TestRecentIsBoundedAndReturnsTheSameBytes(t *testing.T) {
 func TestRecentKeepsNoLargeResultAndNoDamage(t *testing.T) {
 	var r recent
 	packed := redisx.Pack(make([]byte, maxRecent))
-	if data, err := r.unpack(packed, nil); err != nil || len(data) != maxRecent {
+	if data, err := r.unpack(packed); err != nil || len(data) != maxRecent {
 		t.Errorf("unpack = %d bytes, %v", len(data), err)
 	}
-	if _, err := r.unpack(packed[:len(packed)-1], nil); err == nil {
+	if _, err := r.unpack(packed[:len(packed)-1]); err == nil {
 		t.Error("damaged bytes were unpacked")
 	}
 	if len(r.young)+len(r.old) != 0 {

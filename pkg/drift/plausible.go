@@ -1,7 +1,6 @@
 package drift
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -51,38 +50,6 @@ func Implausible(tax vehicle.Tax, on time.Time) string {
 	if total.Mul(factor).LessThan(least) || total.GreaterThan(most.Mul(factor)) {
 		return fmt.Sprintf("the total is TZS %s, where all known rules give TZS %s to %s on a value of USD %s",
 			tax.TotalTaxesInTZS, least.Round(0), most.Round(0), tax.CIFInUSD)
-	}
-	return ""
-}
-
-// ImplausibleResult returns why a result, an estimate or a comparison of two, cannot be
-// right; "" when it may be, and for every other result. Versions of the program that
-// did not check the authority's answers have cached such results for weeks.
-func ImplausibleResult(result []byte, now time.Time) string {
-	type estimate struct {
-		Tax  *vehicle.Tax `json:"tax"`
-		AsOf string       `json:"asOf"`
-	}
-	var got struct {
-		estimate
-
-		Car1 estimate `json:"car1"`
-		Car2 estimate `json:"car2"`
-	}
-	if json.Unmarshal(result, &got) != nil {
-		return ""
-	}
-	for _, e := range []estimate{got.estimate, got.Car1, got.Car2} {
-		if e.Tax == nil {
-			continue
-		}
-		on, err := time.Parse(time.RFC3339, e.AsOf)
-		if err != nil { // a result of an early version
-			on = now
-		}
-		if reason := Implausible(*e.Tax, on); reason != "" {
-			return reason
-		}
 	}
 	return ""
 }

@@ -26,9 +26,6 @@ func (s *Store) CreateUntil(ctx context.Context, name string, expires time.Time)
 	if name == "" || len(name) > maxName || strings.ContainsFunc(name, notPrintable) {
 		return "", Key{}, ErrName
 	}
-	if err := s.checkName(ctx, name); err != nil {
-		return "", Key{}, err
-	}
 	plain := generate()
 	key := Key{
 		ID: randomText(idLength), Name: name, Hint: hintOf(plain), Created: time.Now().UTC().Truncate(time.Second),
@@ -66,29 +63,6 @@ func (s *Store) add(ctx context.Context, hash string, key Key) error {
 // discard deletes a key that was not shown to anyone.
 func (s *Store) discard(ctx context.Context, hash, id string) error {
 	return errors.Join(s.redis.Del(ctx, keyRecord(hash)).Err(), s.redis.HDel(ctx, index, id).Err())
-}
-
-// checkName returns ErrNameTaken when a valid key has a name. Keys of earlier versions are
-// not in keys:names.
-func (s *Store) checkName(ctx context.Context, name string) error {
-	pipe := s.redis.Pipeline()
-	names, ids := pipe.HLen(ctx, keyNames), pipe.HLen(ctx, index)
-	if _, err := pipe.Exec(ctx); err != nil {
-		return fmt.Errorf("keys: names: %w", err)
-	}
-	if names.Val() >= ids.Val() {
-		return nil // takeName finds it
-	}
-	all, err := s.List(ctx)
-	if err != nil {
-		return err
-	}
-	for _, key := range all {
-		if strings.EqualFold(key.Name, name) && key.IsValid(time.Now()) {
-			return ErrNameTaken
-		}
-	}
-	return nil
 }
 
 // scriptSwap sets a field that has still the given value, and other fields with it. ARGV:

@@ -57,7 +57,7 @@ func New(o Options) *Operator {
 	return &Operator{
 		options: o, jobs: records, webhooks: webhooks, batches: batch.NewStore(o.Redis), keys: keys.NewStore(o.Redis),
 		engine: tasks.New(tasks.Options{Redis: o.Redis, Jobs: records, Results: cache.New(o.Redis), Webhooks: webhooks}),
-		tra:    tra.NewStore(o.Redis, tra.StoreOptions{Log: o.Log}),
+		tra:    tra.NewStore(o.Redis, tra.StoreOptions{}),
 	}
 }
 

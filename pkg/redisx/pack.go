@@ -1,7 +1,6 @@
 package redisx
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
 
@@ -42,12 +41,6 @@ func Pack(data []byte) []byte {
 	// while a smaller buffer grows.
 	return packer.EncodeAll(data, make([]byte, 0, packer.MaxEncodedSize(len(data))))
 }
-
-// magic begins everything that is packed, and no JSON.
-const magic = "\x28\xb5\x2f\xfd"
-
-// IsPacked reports whether data is what Pack returns, and not JSON.
-func IsPacked(data []byte) bool { return bytes.HasPrefix(data, []byte(magic)) }
 
 // Unpack returns the data that Pack compressed. It fails when the data is damaged
 // or larger than 64 MB.

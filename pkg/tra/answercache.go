@@ -167,9 +167,9 @@ func recall[T any](store *Store, key string) (cachedAnswer[T], bool) {
 }
 
 // decoded decides whether a value is fresh, and keeps lists in memory.
-func decoded[T any](ctx context.Context, store *Store, key string, value []byte) cachedAnswer[T] {
+func decoded[T any](store *Store, key string, value []byte) cachedAnswer[T] {
 	s, ok := decodeStored[T](value)
-	if !ok || discarded(ctx, store, key, value, s) { // there is none, or one of another version of the program
+	if !ok { // there is none, or one that cannot be read
 		return cachedAnswer[T]{}
 	}
 	answer := cachedAnswer[T]{s, true, store.isFresh(s.FreshUntil, s.Period, int(store.period.last()))}
@@ -196,7 +196,7 @@ func lookup[T any](ctx context.Context, store *Store, key string) (cachedAnswer[
 	if err := value.Err(); err != nil && !errors.Is(err, redis.Nil) {
 		return cachedAnswer[T]{}, fmt.Errorf("tra: cached answer: %w", err)
 	}
-	return decoded[T](ctx, store, key, []byte(value.Val())), nil
+	return decoded[T](store, key, []byte(value.Val())), nil
 }
 
 // validity sets until when an answer of a time is fresh, and returns for how long it

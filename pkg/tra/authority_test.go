@@ -484,9 +484,11 @@ func TestStoredAnswersHoldTimeQuestionAndAnswer(t *testing.T) {
 // storedText returns the JSON of a stored answer.
 func storedText(t *testing.T, value string) string {
 	t.Helper()
-	text, ok := tra.StoredJSON([]byte(value))
-	if !ok {
-		t.Fatalf("not a stored answer: %q", value)
+	_, packed, _ := strings.Cut(strings.TrimPrefix(value, "1|"), "|") // fresh until
+	_, packed, _ = strings.Cut(packed, "|")                           // period
+	text, err := redisx.Unpack([]byte(packed))
+	if err != nil {
+		t.Fatalf("not a stored answer: %q: %v", value, err)
 	}
 	return string(text)
 }

@@ -38,12 +38,9 @@ func (s *Store) DropCalculations(ctx context.Context, t Tuple) (dropped int, err
 			if err != nil {
 				return err
 			}
-			text, _ := storedJSON(value)
-			var answer struct {
-				Question listRequest `json:"question"`
-			}
-			q := &answer.Question
-			if json.Unmarshal(text, &answer) != nil || q.Call != callDetails ||
+			answer, ok := decodeStored[json.RawMessage](value)
+			q := answer.Question
+			if !ok || q.Call != callDetails ||
 				!t.Matches(Tuple{q.Make, q.ModelBody, q.YOM, q.Country, q.Fuel, q.Capacity}) {
 				continue
 			}

@@ -2,7 +2,6 @@ package tra_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -65,37 +64,4 @@ func TestAStrangeYearIsNoPeriod(t *testing.T) {
 	if period := find(t, conn, "tra:period"); period != "" {
 		t.Errorf("period %s", period)
 	}
-}
-
-// What a version of the program cached that did not check answers is requested again,
-// and is no known and no stale answer.
-func TestImplausibleFiguresThatWereCachedAreDeleted(t *testing.T) {
-	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		f := newFixture(t, conn, tratest.Options{Faults: tratest.Faults{TinyTotals: true}}, tra.AuthorityOptions{})
-		before := tra.NewStore(conn.Client(), tra.StoreOptions{Now: f.clock.Now})
-		poison := func() {
-			t.Helper()
-			f.server.SetFaults(tratest.Faults{TinyTotals: true})
-			client := tra.NewAuthority(newClient(t, tra.Options{BaseURL: f.server.URL}), before, tra.AuthorityOptions{})
-			if got, err := client.Details(t.Context(), f.toyota, fielderOf(0)); err != nil {
-				t.Fatalf("%+v, %v", got, err)
-			}
-			f.server.SetFaults(tratest.Faults{})
-		}
-		poison()
-		for name, known := range map[string]*tra.Known{"known": f.store.Known(), "stale": f.store.Stale()} {
-			if got, err := known.Details(t.Context(), f.toyota, fielderOf(0)); !errors.Is(err, tra.ErrNotKnown) {
-				t.Errorf("%s: %+v, %v", name, got, err)
-			}
-		}
-		poison()
-		calls := f.calls()
-		got, err := f.Details(t.Context(), f.toyota, fielderOf(0))
-		if err != nil || tiny(got.Tax, got.At) != "" || f.calls() != calls+1 {
-			t.Errorf("%+v, %v, %d calls", got, err, f.calls()-calls)
-		}
-		if got, err := f.knownDetails(t, conn); err != nil || tiny(got.Tax, got.At) != "" {
-			t.Errorf("afterwards: %+v, %v", got, err)
-		}
-	})
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -36,14 +35,11 @@ type StoreOptions struct {
 
 	// Implausible, if not nil, returns why a calculation of a time cannot be right; ""
 	// when it may be. Such a calculation is requested again; if it stays, it is returned
-	// with a warning, and not cached. One that is cached is deleted.
+	// with a warning, and not cached.
 	Implausible func(tax vehicle.Tax, on time.Time) string
 	// OnLookup, if not nil, is called for every look-up of a cached answer with whether
 	// there was one that may be used: of the tax of a vehicle, else of a list.
 	OnLookup func(tax, hit bool)
-	// Log gets the errors about the cache that an operator must know of; nil discards
-	// them.
-	Log *slog.Logger
 }
 
 // Store stores the authority's catalogue and its status in Redis, for all
@@ -52,10 +48,9 @@ type Store struct {
 	redis   redis.UniversalClient
 	options StoreOptions
 
-	lists   listMemory
-	checked listMemory // the times of calculations that are plausible
-	period  recentInt  // of keyPeriod
-	latest  recentInt  // of keyVersion
+	lists  listMemory
+	period recentInt // of keyPeriod
+	latest recentInt // of keyVersion
 
 	mu      sync.Mutex
 	version int64
@@ -68,9 +63,6 @@ func NewStore(client redis.UniversalClient, o StoreOptions) *Store {
 	o.Concurrency = max(orDefault(o.Concurrency, 4), 1)
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Store{redis: client, options: o}
 }

@@ -25,7 +25,7 @@ type stored[T any] struct {
 }
 
 // A value in Redis is "1|<fresh until, Unix ms>|<period>|" and the answer as packed
-// JSON: scriptAcquire reads the head. Values of earlier versions are plain JSON.
+// JSON: scriptAcquire reads the head.
 const storedVersion = "1"
 
 const storedHead = 4 // parts of a value, the packed JSON included
@@ -39,25 +39,17 @@ func encodeStored[T any](s stored[T]) ([]byte, error) {
 	return append([]byte(head), redisx.Pack(text)...), nil
 }
 
-// decodeStored returns false for a value that this version of the program cannot read.
+// decodeStored returns false for a value that cannot be read.
 func decodeStored[T any](value []byte) (s stored[T], ok bool) {
-	if text, ok := storedJSON(value); ok && json.Unmarshal(text, &s) == nil {
-		return s, true
-	}
-	return stored[T]{}, false
-}
-
-// storedJSON returns the JSON of a value.
-func storedJSON(value []byte) (text []byte, ok bool) {
-	if bytes.HasPrefix(value, []byte("{")) {
-		return value, true
-	}
 	parts := bytes.SplitN(value, []byte("|"), storedHead)
 	if len(parts) != storedHead || string(parts[0]) != storedVersion {
-		return nil, false
+		return stored[T]{}, false
 	}
 	text, err := redisx.Unpack(parts[storedHead-1])
-	return text, err == nil
+	if err != nil || json.Unmarshal(text, &s) != nil {
+		return stored[T]{}, false
+	}
+	return s, true
 }
 
 // leaseKey is the key of the lease of an answer. Its hash tag is the answer's key, so
@@ -103,16 +95,11 @@ func acquire[T any](ctx context.Context, store *Store, key string) (cachedAnswer
 		return cachedAnswer[T]{}, nil, fmt.Errorf("tra: lease: reply %v: %w", reply, err)
 	}
 	value, _ := reply[0].(string)
-	answer := decoded[T](ctx, store, key, []byte(value))
+	answer := decoded[T](store, key, []byte(value))
 	if taken, _ := reply[1].(int64); taken == 0 {
 		return answer, nil, nil
 	}
-	held := store.hold(ctx, lock, token)
-	if answer.fresh { // an answer of an earlier version of the program
-		held.release()
-		return answer, nil, nil
-	}
-	return answer, held, nil
+	return answer, store.hold(ctx, lock, token), nil
 }
 
 // scriptSave stores an answer and releases its lease. ARGV: value, TTL in ms, token

@@ -130,7 +130,6 @@ func parse(records map[string]string) ([]stored, error) {
 		if err := json.Unmarshal([]byte(record), &e); err != nil {
 			return nil, fmt.Errorf("webhook: endpoint %s: %w", id, err)
 		}
-		e.State = cmp.Or(e.State, Verified)
 		all = append(all, e)
 	}
 	slices.SortFunc(all, func(a, b stored) int {
@@ -191,7 +190,6 @@ func (s *Store) update(ctx context.Context, owner, id string, change func(*store
 		if err := json.Unmarshal([]byte(old), &e); err != nil {
 			return fmt.Errorf("webhook: endpoint %s: %w", id, err)
 		}
-		e.State = cmp.Or(e.State, Verified)
 		change(&e)
 		record, err := s.record(owner, &e)
 		if err != nil {

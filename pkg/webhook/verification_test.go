@@ -145,29 +145,6 @@ func TestEndpointIsAskedAgain(t *testing.T) {
 	}
 }
 
-// An endpoint of an earlier version was never asked, and keeps its events.
-func TestEndpointOfAnEarlierVersionGetsEvents(t *testing.T) {
-	t.Parallel()
-	s, came := asked(t, func(http.ResponseWriter, []byte, string) {})
-	s.send(t)
-	record, err := s.client.HGet(t.Context(), "webhook:{"+owner+"}", s.endpoint.ID).Result()
-	if err != nil {
-		t.Fatal(err)
-	}
-	old := strings.Replace(record, `"state":"pending",`, "", 1)
-	if old == record {
-		t.Fatal(record)
-	}
-	if err := s.client.HSet(t.Context(), "webhook:{"+owner+"}", s.endpoint.ID, old).Err(); err != nil {
-		t.Fatal(err)
-	}
-	s.emit(t, webhook.BatchCompleted, "batch1")
-	s.send(t)
-	if got := came(); got[len(got)-1] != webhook.BatchCompleted {
-		t.Errorf("it got %v", got)
-	}
-}
-
 // TestAnotherURLMustProveAgain that it wants events; the answer of the URL before is no
 // proof for it.
 func TestAnotherURLMustProveAgain(t *testing.T) {

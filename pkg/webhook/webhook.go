@@ -53,8 +53,7 @@ type Endpoint struct {
 	Events   []string  `json:"events"` // empty: only events that name the endpoint
 	Created  time.Time `json:"created"`
 	Disabled string    `json:"disabled,omitempty"` // why nothing is sent; empty while the endpoint is enabled
-	// State is pending until the endpoint has proved that it wants events. Those of
-	// earlier versions have none, and were not asked.
+	// State is pending until the endpoint has proved that it wants events.
 	State EndpointState `json:"state"`
 }
 
