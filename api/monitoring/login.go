@@ -4,6 +4,9 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+	"golang.org/x/time/rate"
 )
 
 const (
@@ -16,29 +19,28 @@ const (
 	loginPauseAll = time.Second
 	loginMemory   = 12 * time.Hour
 
-	// maxAddresses bounds the memory for addresses. Those that have waited longest are
-	// forgotten first.
+	// maxAddresses bounds the memory for addresses.
 	maxAddresses = 10_000
 )
 
-// logins slows down who guesses the operator's password.
+// logins slows down the guessing of the operator's password. It counts in this process and
+// not in Redis, since an operator must be able to log in while Redis is away. Only wrong
+// passwords count: a browser sends the right one with every request.
 type logins struct {
 	now func() time.Time
 
-	mu        sync.Mutex
-	all       time.Time // when all wrong passwords are forgotten
-	addresses map[netip.Addr]loginRecord
-	failures  int // since the start of the process, with the attempts that were not checked
-}
-
-// loginRecord is what is known of an address.
-type loginRecord struct {
-	failed    time.Time // when its wrong passwords are forgotten
-	succeeded time.Time // the last login
+	mu       sync.Mutex
+	all      *rate.Limiter                             // of wrong passwords from all addresses
+	wrong    *simplelru.LRU[netip.Addr, *rate.Limiter] // of wrong passwords from one address
+	right    *simplelru.LRU[netip.Addr, time.Time]     // the last login from an address
+	failures int                                       // since the start of the process, with the attempts that were not checked
 }
 
 func newLogins(now func() time.Time) *logins {
-	return &logins{now: now, addresses: map[netip.Addr]loginRecord{}}
+	l := &logins{now: now, all: rate.NewLimiter(rate.Every(loginPauseAll), loginBurstAll)}
+	l.wrong, _ = simplelru.NewLRU[netip.Addr, *rate.Limiter](maxAddresses, nil) // the only error is a size below one
+	l.right, _ = simplelru.NewLRU[netip.Addr, time.Time](maxAddresses, nil)
+	return l
 }
 
 // wait returns how long an address must wait before its password is looked at; then
@@ -46,63 +48,45 @@ func newLogins(now func() time.Time) *logins {
 func (l *logins) wait(address netip.Addr) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now, record := l.now(), l.addresses[address]
-	wait := latest(record.failed, now).Sub(now) - (loginBurst-1)*loginPause
-	if now.Sub(record.succeeded) > loginMemory {
-		wait = max(wait, latest(l.all, now).Sub(now)-(loginBurstAll-1)*loginPauseAll)
+	now, wait := l.now(), time.Duration(0)
+	if limiter, known := l.wrong.Get(address); known {
+		wait = untilNext(limiter, now)
+	}
+	if last, known := l.right.Get(address); !known || now.Sub(last) > loginMemory {
+		wait = max(wait, untilNext(l.all, now))
 	}
 	if wait > 0 {
 		l.failures++
 	}
-	return max(wait, 0)
+	return wait
 }
 
-// fail records a wrong password, and returns how many there were so far.
+// untilNext returns how long it takes until a limiter allows one more.
+func untilNext(limiter *rate.Limiter, now time.Time) time.Duration {
+	missing := 1 - limiter.TokensAt(now)
+	return max(time.Duration(missing/float64(limiter.Limit())*float64(time.Second)), 0)
+}
+
+// fail records a wrong password, and returns how many there were so far. Wrong passwords that
+// were sent at the same time lengthen the wait together.
 func (l *logins) fail(address netip.Addr) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.now()
-	l.forget(now)
-	record := l.addresses[address]
-	record.failed = latest(record.failed, now).Add(loginPause)
-	l.addresses[address] = record
-	l.all = latest(l.all, now).Add(loginPauseAll)
+	limiter, known := l.wrong.Get(address)
+	if !known {
+		limiter = rate.NewLimiter(rate.Every(loginPause), loginBurst)
+		l.wrong.Add(address, limiter)
+	}
+	limiter.ReserveN(l.now(), 1)
+	l.all.ReserveN(l.now(), 1)
 	l.failures++
 	return l.failures
 }
 
-// succeed records a login.
+// succeed records a login, and forgets the wrong passwords of the address.
 func (l *logins) succeed(address netip.Addr) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.now()
-	l.forget(now)
-	l.addresses[address] = loginRecord{succeeded: now}
-}
-
-// forget makes room for an address: it forgets what is over, or else some.
-func (l *logins) forget(now time.Time) {
-	if len(l.addresses) < maxAddresses {
-		return
-	}
-	for address, record := range l.addresses {
-		if now.After(record.failed) && now.Sub(record.succeeded) > loginMemory {
-			delete(l.addresses, address)
-		}
-	}
-	for address, record := range l.addresses {
-		if len(l.addresses) < maxAddresses {
-			return
-		}
-		if record.succeeded.IsZero() {
-			delete(l.addresses, address)
-		}
-	}
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
+	l.wrong.Remove(address)
+	l.right.Add(address, l.now())
 }

@@ -174,7 +174,7 @@ func TestGuessesAreSlow(t *testing.T) {
 	for i := range maxAddresses + 10 {
 		l.fail(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}))
 	}
-	if n := len(l.addresses); n > maxAddresses {
+	if n := l.wrong.Len(); n > maxAddresses {
 		t.Errorf("%d addresses are remembered", n)
 	}
 }

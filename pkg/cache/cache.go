@@ -144,7 +144,7 @@ func (c *Cache) looked(key Key, err error) {
 
 // New returns a Cache on a Redis connection, which the caller closes.
 func New(client redis.UniversalClient) *Cache {
-	return &Cache{redis: client, recent: &recent{}, latest: &latest{}}
+	return &Cache{redis: client, recent: newRecent(), latest: newLatest()}
 }
 
 // Get returns the bytes that Put or PutRaw cached, or ErrMiss. In those of Put

@@ -1,16 +1,19 @@
 package cache
 
 import (
-	"sync"
 	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // latest remembers, for at most a minute, what was put last under each key. It is for
 // small entries, and bounded by their number.
-type latest struct {
-	mu    sync.Mutex
-	since time.Time
-	put   map[Key]string
+type latest struct{ put *lru.Cache[Key, latestPut] }
+
+// latestPut is what was put, and when.
+type latestPut struct {
+	data string
+	at   time.Time
 }
 
 const (
@@ -18,19 +21,15 @@ const (
 	latestPeriod = time.Minute
 )
 
-// has reports whether the data were put last under the key.
-func (l *latest) has(key Key, data []byte) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	put, ok := l.put[key]
-	return ok && put == string(data) && time.Since(l.since) < latestPeriod
+func newLatest() *latest {
+	put, _ := lru.New[Key, latestPut](maxLatest) // the only error is a size below one
+	return &latest{put}
 }
 
-func (l *latest) add(key Key, data []byte) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.put) >= maxLatest || time.Since(l.since) >= latestPeriod {
-		l.put, l.since = map[Key]string{}, time.Now()
-	}
-	l.put[key] = string(data)
+// has reports whether the data were put last under the key.
+func (l *latest) has(key Key, data []byte) bool {
+	last, ok := l.put.Get(key)
+	return ok && last.data == string(data) && time.Since(last.at) < latestPeriod
 }
+
+func (l *latest) add(key Key, data []byte) { l.put.Add(key, latestPut{string(data), time.Now()}) }

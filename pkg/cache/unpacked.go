@@ -1,35 +1,43 @@
 package cache
 
 import (
+	"math"
 	"slices"
 	"sync"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"ushuru/pkg/redisx"
 )
 
-// maxRecent bounds the bytes of each of the two generations of recent.
-const maxRecent = 4 << 20
+const (
+	// maxRecent bounds the bytes of recent.
+	maxRecent = 8 << 20
+	// maxResult bounds those of one result, which must not displace all others.
+	maxResult = maxRecent / 16
+)
 
 // recent remembers what packed results were last unpacked to: unpacking one
 // takes longer than reading it from Redis. It is looked up by the packed bytes
-// themselves, after they have been read, so it never returns an old result. Its
-// memory is bounded: when the young generation is full it becomes the old one,
-// and results that are used again move from the old to the young one.
+// themselves, after they have been read, so it never returns an old result.
 type recent struct {
-	mu         sync.Mutex
-	young, old map[string][]byte
-	size       int // bytes of the young generation
+	mu      sync.Mutex
+	results *simplelru.LRU[string, []byte]
+	size    int // bytes of the results, packed and unpacked
+}
+
+func newRecent() *recent {
+	r := &recent{}
+	r.results, _ = simplelru.NewLRU(math.MaxInt, func(packed string, data []byte) { // the only error is a size below one
+		r.size -= len(packed) + len(data)
+	})
+	return r
 }
 
 // unpack returns what was packed. The caller must not change it.
 func (r *recent) unpack(packed []byte) ([]byte, error) {
 	r.mu.Lock()
-	data, ok := r.young[string(packed)]
-	if !ok {
-		if data, ok = r.old[string(packed)]; ok {
-			r.add(packed, data)
-		}
-	}
+	data, ok := r.results.Get(string(packed))
 	r.mu.Unlock()
 	if ok {
 		return data, nil
@@ -39,22 +47,23 @@ func (r *recent) unpack(packed []byte) ([]byte, error) {
 		return nil, err
 	}
 	data = slices.Clip(data) // a caller that appends gets a copy
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.add(packed, data)
+	r.add(string(packed), data)
 	return data, nil
 }
 
-// add adds a result to the young generation.
-func (r *recent) add(packed, data []byte) {
+// add remembers a result that is not too large, in place of those that were used longest ago.
+func (r *recent) add(packed string, data []byte) {
 	size := len(packed) + len(data)
-	if size > maxRecent/8 {
-		return // one large result must not displace the others
+	if size > maxResult {
+		return
 	}
-	if r.young == nil || r.size+size > maxRecent {
-		r.old, r.young, r.size = r.young, map[string][]byte{}, 0
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.results.Contains(packed) { // two callers have unpacked it
+		return
 	}
-	if _, ok := r.young[string(packed)]; !ok {
-		r.young[string(packed)], r.size = data, r.size+size
+	r.results.Add(packed, data)
+	for r.size += size; r.size > maxRecent; {
+		r.results.RemoveOldest()
 	}
 }

@@ -10,11 +10,11 @@ import (
 )
 
 func TestRecentIsBoundedAndReturnsTheSameBytes(t *testing.T) {
-	var r recent
+	r := newRecent()
 	var group sync.WaitGroup
 	for worker := range 4 {
 		group.Go(func() {
-			for i := range 2000 { // 20 MB, of which it may keep two generations
+			for i := range 2000 { // 20 MB, of which it may keep eight
 				want := bytes.Repeat(fmt.Appendf(nil, "%d-%d,", worker%2, i), 1000)
 				packed := redisx.Pack(want)
 				for range 2 {
@@ -28,19 +28,18 @@ func TestRecentIsBoundedAndReturnsTheSameBytes(t *testing.T) {
 		})
 	}
 	group.Wait()
-	for name, generation := range map[string]map[string][]byte{"young": r.young, "old": r.old} {
-		size := 0
-		for packed, data := range generation {
-			size += len(packed) + cap(data)
-		}
-		if size > maxRecent || len(generation) == 0 {
-			t.Errorf("the %s generation has %d bytes in %d results, at most %d are allowed", name, size, len(generation), maxRecent)
-		}
+	size := 0
+	for _, packed := range r.results.Keys() {
+		data, _ := r.results.Peek(packed)
+		size += len(packed) + cap(data)
+	}
+	if size > maxRecent || size != r.size || r.results.Len() == 0 {
+		t.Errorf("%d bytes in %d results, counted as %d; want at most %d", size, r.results.Len(), r.size, maxRecent)
 	}
 }
 
 func TestRecentKeepsNoLargeResultAndNoDamage(t *testing.T) {
-	var r recent
+	r := newRecent()
 	packed := redisx.Pack(make([]byte, maxRecent))
 	if data, err := r.unpack(packed); err != nil || len(data) != maxRecent {
 		t.Errorf("unpack = %d bytes, %v", len(data), err)
@@ -48,7 +47,7 @@ func TestRecentKeepsNoLargeResultAndNoDamage(t *testing.T) {
 	if _, err := r.unpack(packed[:len(packed)-1]); err == nil {
 		t.Error("damaged bytes were unpacked")
 	}
-	if len(r.young)+len(r.old) != 0 {
-		t.Errorf("%d results are remembered", len(r.young)+len(r.old))
+	if r.results.Len() != 0 {
+		t.Errorf("%d results are remembered", r.results.Len())
 	}
 }

@@ -223,8 +223,8 @@ func TestRobotsInMemoryAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if client.robots.size > maxRobotsMemory || len(client.robots.known) < 20 {
-		t.Errorf("%d sites in %d bytes", len(client.robots.known), client.robots.size)
+	if client.robots.size > maxRobotsMemory || client.robots.known.Len() < 20 {
+		t.Errorf("%d sites in %d bytes", client.robots.known.Len(), client.robots.size)
 	}
 }
 

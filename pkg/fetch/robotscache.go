@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"golang.org/x/sync/singleflight"
 
 	"ushuru/pkg/message"
@@ -39,8 +40,10 @@ const (
 	robotsRetries = 2
 	robotsBackoff = 100 * time.Millisecond
 
-	// maxRobotsMemory bounds the memory of all rules, approximately, in bytes.
+	// maxRobotsMemory bounds the memory of all rules, approximately, in bytes, and maxRobots
+	// the number of sites.
 	maxRobotsMemory = 16 << 20
+	maxRobots       = 16 << 10
 )
 
 // robots caches the robots.txt of recently fetched sites. Each process has its
@@ -55,8 +58,8 @@ type robots struct {
 
 	requests singleflight.Group
 	mu       sync.Mutex
-	known    map[string]robotsEntry // by scheme and host
-	size     int
+	known    *simplelru.LRU[string, robotsEntry] // by scheme and host
+	size     int                                 // of the rules, in bytes
 }
 
 // robotsEntry is the state of one site.
@@ -70,7 +73,7 @@ type robotsEntry struct {
 }
 
 func newRobots(transport http.RoundTripper, userAgent string, isKnown func(host string) bool) *robots {
-	return &robots{
+	r := &robots{
 		client: &http.Client{Transport: transport, CheckRedirect: func(_ *http.Request, via []*http.Request) error {
 			if len(via) > maxRedirects {
 				return errRobotsLoop
@@ -78,8 +81,9 @@ func newRobots(transport http.RoundTripper, userAgent string, isKnown func(host 
 			return nil
 		}},
 		agent: userAgent, name: robotsName(userAgent), now: time.Now, backoff: robotsBackoff, isKnown: isKnown,
-		known: map[string]robotsEntry{},
 	}
+	r.known, _ = simplelru.NewLRU(maxRobots, func(_ string, old robotsEntry) { r.size -= old.size }) // the only error is a size below one
+	return r
 }
 
 // robotsName returns the name by which a robots.txt can address this program:
@@ -128,7 +132,7 @@ func (r *robots) check(ctx context.Context, u *url.URL) error {
 func (r *robots) lookUp(site string) (robotsEntry, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	entry, found := r.known[site]
+	entry, found := r.known.Get(site)
 	return entry, found && r.now().Before(entry.until)
 }
 
@@ -143,8 +147,9 @@ func (r *robots) load(ctx context.Context, site string) robotsEntry {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	entry, now := r.known[site], r.now()
-	r.size -= entry.size
+	entry, _ := r.known.Peek(site)
+	now := r.now()
+	r.known.Remove(site)
 	switch {
 	case err == nil:
 		entry = robotsEntry{rules: rules, until: now.Add(robotsTTL), read: true, size: size}
@@ -158,15 +163,9 @@ func (r *robots) load(ctx context.Context, site string) robotsEntry {
 		entry.until = now.Add(robotsRetryInterval)
 	}
 	r.size += entry.size
-	r.known[site] = entry
-	for other, old := range r.known { // in random order
-		if r.size <= maxRobotsMemory && len(r.known) <= maxRobotsMemory>>10 {
-			break
-		}
-		if other != site {
-			delete(r.known, other)
-			r.size -= old.size
-		}
+	r.known.Add(site, entry)
+	for r.size > maxRobotsMemory && r.known.Len() > 1 {
+		r.known.RemoveOldest()
 	}
 	return entry
 }

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"ushuru/pkg/redisx"
 )
 
@@ -14,9 +16,8 @@ const (
 	// key that is revoked is refused after that time even if every message about
 	// it is lost.
 	maxAge = time.Second
-	// sweepAt is the number of remembered records at which expired ones are
-	// removed.
-	sweepAt = 1024
+	// maxRemembered bounds the records in memory.
+	maxRemembered = 8192
 	// ChannelChanged is where an update of any key is published.
 	ChannelChanged = "keys:changed"
 )
@@ -33,9 +34,9 @@ type Memory struct {
 	store *Store
 	now   func() time.Time
 
-	mu      sync.RWMutex
+	mu      sync.Mutex
 	changes int // changes that were published, so that an older read is not remembered
-	known   map[[sha256.Size]byte]remembered
+	known   *lru.Cache[[sha256.Size]byte, remembered]
 }
 
 // remembered is the record of a valid key.
@@ -46,7 +47,8 @@ type remembered struct {
 
 // NewMemory returns an empty Memory of a Store.
 func NewMemory(store *Store) *Memory {
-	return &Memory{store: store, now: time.Now, known: map[[sha256.Size]byte]remembered{}}
+	known, _ := lru.New[[sha256.Size]byte, remembered](maxRemembered) // the only error is a size below one
+	return &Memory{store: store, now: time.Now, known: known}
 }
 
 // Verify returns the record of a valid key, or ErrInvalid. The record was read at
@@ -57,35 +59,22 @@ func (m *Memory) Verify(ctx context.Context, plain string) (Key, error) {
 	}
 	sum := sha256.Sum256([]byte(plain))
 	start := m.now()
-	m.mu.RLock()
-	entry, changes := m.known[sum], m.changes
-	m.mu.RUnlock()
-	if start.Before(entry.until) {
+	if entry, _ := m.known.Get(sum); start.Before(entry.until) {
 		return entry.key, nil
 	}
+	m.mu.Lock()
+	changes := m.changes
+	m.mu.Unlock()
 	key, err := m.store.Verify(ctx, plain)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
 	case err != nil:
-		delete(m.known, sum)
+		m.known.Remove(sum)
 	case m.changes == changes:
-		m.sweep(start)
-		m.known[sum] = remembered{key, start.Add(maxAge)}
+		m.known.Add(sum, remembered{key, start.Add(maxAge)})
 	}
 	return key, err
-}
-
-// sweep removes the expired records when there are many.
-func (m *Memory) sweep(now time.Time) {
-	if len(m.known) < sweepAt {
-		return
-	}
-	for sum, entry := range m.known {
-		if !now.Before(entry.until) {
-			delete(m.known, sum)
-		}
-	}
 }
 
 // forget forgets every record.
@@ -93,7 +82,7 @@ func (m *Memory) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.changes++
-	clear(m.known)
+	m.known.Purge()
 }
 
 // Run forgets the records whenever a key is changed, until ctx ends. The age of the

@@ -121,7 +121,7 @@ func (f *fetcher[T]) call(ctx context.Context, held *heldLease) (cachedAnswer[T]
 		store.period.raise(int64(s.Period))
 	}
 	if f.q.Call != callDetails {
-		store.lists.put(f.key, s)
+		store.lists.Add(f.key, s)
 	}
 	defer held.stop()
 	if err := retryWrite(ctx, func() error { return save(ctx, store, f.key, s, life, held) }); err != nil {
@@ -158,7 +158,8 @@ func (s *Store) isFresh(until time.Time, period, latest int) bool {
 // recall returns a fresh list from the memory of the process. It needs the latest
 // period as it was at most refreshInterval ago.
 func recall[T any](store *Store, key string) (cachedAnswer[T], bool) {
-	list, ok := store.lists.get(key).(stored[T])
+	known, _ := store.lists.Get(key)
+	list, ok := known.(stored[T])
 	latest, recent := store.period.get()
 	if !ok || !recent || !store.isFresh(list.FreshUntil, list.Period, int(latest)) {
 		return cachedAnswer[T]{}, false
@@ -174,7 +175,7 @@ func decoded[T any](store *Store, key string, value []byte) cachedAnswer[T] {
 	}
 	answer := cachedAnswer[T]{s, true, store.isFresh(s.FreshUntil, s.Period, int(store.period.last()))}
 	if answer.fresh && s.Question.Call != callDetails {
-		store.lists.put(key, s)
+		store.lists.Add(key, s)
 	}
 	return answer
 }

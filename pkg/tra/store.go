@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/vehicle"
@@ -48,7 +49,11 @@ type Store struct {
 	redis   redis.UniversalClient
 	options StoreOptions
 
-	lists  listMemory
+	// lists are the lists of the authority that this process has read, so that an estimate of a
+	// label that was seen before reads none of them from Redis: a stored[[]int] or a
+	// stored[[]string] by its key. A list is as fresh as in Redis: its freshness is decided
+	// when it is read.
+	lists  *lru.Cache[string, any]
 	period recentInt // of keyPeriod
 	latest recentInt // of keyVersion
 
@@ -57,6 +62,9 @@ type Store struct {
 	index   *Catalogue
 }
 
+// maxLists bounds the lists in memory: a few hundred bytes each.
+const maxLists = 8192
+
 // NewStore returns a Store. It does not close the client.
 func NewStore(client redis.UniversalClient, o StoreOptions) *Store {
 	o.SyncPeriod = orDefault(o.SyncPeriod, 20*time.Hour)
@@ -64,7 +72,8 @@ func NewStore(client redis.UniversalClient, o StoreOptions) *Store {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Store{redis: client, options: o}
+	lists, _ := lru.New[string, any](maxLists) // the only error is a size below one
+	return &Store{redis: client, options: o, lists: lists}
 }
 
 // onLookup reports a look-up of the answer to a request.
