@@ -114,7 +114,7 @@ func (c *authorityCheckCommand) Run(r *run) error {
 	if err != nil || last.OK {
 		return err
 	}
-	if !c.JSON {
+	if !c.JSON() {
 		_, _ = fmt.Fprintf(r.Err, "%s fails: %s\n", last.Call, console.Printable(last.Error))
 		for _, line := range []string{last.Answer, adviceOf[last.Kind]} {
 			if line != "" {

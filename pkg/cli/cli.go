@@ -28,40 +28,42 @@ type commands struct {
 	Common
 	kong.Plugins // of the laboratory
 
-	Demo      demoCommand      `cmd:"" help:"Run everything in one process with a SIMULATED authority, listing site and AI."`
-	Batch     service.Batch    `cmd:"" help:"Estimate every row of a table of listings or cars: XLSX, CSV, JSON."`
-	Serve     serveCommand     `cmd:"" help:"Run the API and the workers in one process."`
-	API       apiCommand       `cmd:"" name:"api" help:"Run the API."`
-	Worker    workerCommand    `cmd:"" help:"Run the workers."`
-	Keys      keysCommand      `cmd:"" help:"Create, list, limit, rotate and revoke API keys."`
-	Webhooks  webhooksCommand  `cmd:"" help:"Create, list and follow your webhooks; as the operator, act on, save and restore those of all keys."`
-	Estimate  service.Estimate `cmd:"" help:"Estimate a listing through the API."`
-	Quote     service.Quote    `cmd:"" help:"Estimate a car that you describe."`
-	Compare   service.Compare  `cmd:"" help:"Compare two listings through the API."`
-	Report    service.Report   `cmd:"" help:"Read an auction sheet through the API."`
-	Bill      service.Bill     `cmd:"" help:"Check a clearing agent's bill against what is owed for a car."`
-	Years     service.Years    `cmd:"" help:"Compare the taxes of a model by year of manufacture."`
-	Jobs      service.Jobs     `cmd:"" help:"List, show, follow, cancel and retry your jobs; as the operator, those of all API keys."`
-	Batches   service.Batches  `cmd:"" help:"List, show, follow, cancel and retry your batches; as the operator, those of all API keys."`
-	Status    service.Status   `cmd:"" help:"Print whether the API and TRA's calculator can be asked; as the operator, what the console shows."`
-	Read      readCommand      `cmd:"" help:"Print the car that a listing page describes."`
-	Sheet     sheetCommand     `cmd:"" help:"Read an auction sheet and print the report, in English or Kiswahili."`
-	Match     matchCommand     `cmd:"" help:"Find the TRA labels of cars given as JSON lines."`
-	Drift     driftCommand     `cmd:"" help:"Print TRA answers that differ from the known tax rules."`
-	Costs     costsCommand     `cmd:"" help:"Check a file of costs."`
-	Authority authorityCommand `cmd:"" help:"Check the calls of TRA's calculator; sync the copy of its makes and labels by hand."`
-	Cache     service.Cache    `cmd:"" help:"Delete what is cached (operator)."`
-	Sites     service.Sites    `cmd:"" help:"Pause and resume the fetching of a site (operator)."`
-	Queues    service.Queues   `cmd:"" help:"Pause and resume the queues of tasks (operator)."`
-	AI        service.AI       `cmd:"" name:"ai" help:"Print and set the AI's budget of this day (operator)."`
-	Breaker   service.Breaker  `cmd:"" help:"Close the breakers of the workers that call TRA (operator)."`
-	Actions   service.Actions  `cmd:"" help:"List what operators did."`
-	Simulate  simulateCommand  `cmd:"" help:"Run a simulator on a port."`
-	Config    configCommand    `cmd:"" help:"Check and print the settings of a process."`
-	Health    healthCommand    `cmd:"" help:"Ask the process beside this one whether it can serve, at its ADMIN_ADDR; for containers."`
-	Version   versionCommand   `cmd:"" help:"Print version, commit and date; --version does the same."`
+	Demo     demoCommand      `cmd:"" group:"buy" help:"Run everything in one process with a SIMULATED authority, listing site and AI."`
+	Estimate service.Estimate `cmd:"" group:"buy" help:"Estimate a listing through the API."`
+	Quote    service.Quote    `cmd:"" group:"buy" help:"Estimate a car that you describe."`
+	Compare  service.Compare  `cmd:"" group:"buy" help:"Compare two listings through the API."`
+	Report   service.Report   `cmd:"" group:"buy" help:"Read an auction sheet through the API."`
+	Bill     service.Bill     `cmd:"" group:"buy" help:"Check a clearing agent's bill against what is owed for a car."`
+	Years    service.Years    `cmd:"" group:"buy" help:"Compare the taxes of a model by year of manufacture."`
+	Read     readCommand      `cmd:"" group:"buy" help:"Print the car that a listing page describes."`
+	Sheet    sheetCommand     `cmd:"" group:"buy" help:"Read an auction sheet and print the report, in English or Kiswahili."`
 
-	Completion kongcompletion.Completion `cmd:"" help:"Print how to turn on completion in bash, zsh or fish."`
+	Batch    service.Batch   `cmd:"" group:"bulk" help:"Estimate every row of a table of listings or cars: XLSX, CSV, JSON."`
+	Batches  service.Batches `cmd:"" group:"bulk" help:"List, show, follow, cancel and retry your batches; as the operator, those of all API keys."`
+	Jobs     service.Jobs    `cmd:"" group:"bulk" help:"List, show, follow, cancel and retry your jobs; as the operator, those of all API keys."`
+	Webhooks webhooksCommand `cmd:"" group:"bulk" help:"Create, list and follow your webhooks; as the operator, act on, save and restore those of all keys."`
+	Match    matchCommand    `cmd:"" group:"bulk" help:"Find the TRA labels of cars given as JSON lines."`
+
+	Serve     serveCommand     `cmd:"" group:"operate" help:"Run the API and the workers in one process."`
+	API       apiCommand       `cmd:"" group:"operate" name:"api" help:"Run the API."`
+	Worker    workerCommand    `cmd:"" group:"operate" help:"Run the workers."`
+	Keys      keysCommand      `cmd:"" group:"operate" help:"Create, list, limit, rotate and revoke API keys."`
+	Status    service.Status   `cmd:"" group:"operate" help:"Print whether the API and TRA's calculator can be asked; as the operator, what the console shows."`
+	Drift     driftCommand     `cmd:"" group:"operate" help:"Print TRA answers that differ from the known tax rules."`
+	Costs     costsCommand     `cmd:"" group:"operate" help:"Check a file of costs."`
+	Authority authorityCommand `cmd:"" group:"operate" help:"Check the calls of TRA's calculator; sync the copy of its makes and labels by hand."`
+	Cache     service.Cache    `cmd:"" group:"operate" help:"Delete what is cached (operator)."`
+	Sites     service.Sites    `cmd:"" group:"operate" help:"Pause and resume the fetching of a site (operator)."`
+	Queues    service.Queues   `cmd:"" group:"operate" help:"Pause and resume the queues of tasks (operator)."`
+	AI        service.AI       `cmd:"" group:"operate" name:"ai" help:"Print and set the AI's budget of this day (operator)."`
+	Breaker   service.Breaker  `cmd:"" group:"operate" help:"Close the breakers of the workers that call TRA (operator)."`
+	Actions   service.Actions  `cmd:"" group:"operate" help:"List what operators did."`
+	Config    configCommand    `cmd:"" group:"operate" help:"Check and print the settings of a process."`
+	Health    healthCommand    `cmd:"" group:"operate" help:"Ask the process beside this one whether it can serve, at its ADMIN_ADDR; for containers."`
+
+	Simulate   simulateCommand           `cmd:"" group:"develop" help:"Run a simulator on a port."`
+	Version    versionCommand            `cmd:"" group:"develop" help:"Print version, commit and date; --version does the same."`
+	Completion kongcompletion.Completion `cmd:"" group:"develop" help:"Print how to turn on completion in bash, zsh or fish."`
 }
 
 // StopSignals are the signals that end the program in order. A SIGHUP, from a terminal
@@ -127,7 +129,7 @@ func execute(args []string, r *run, more ...any) (status int) {
 	case errors.As(err, &exit):
 		return exit.Status
 	case err != nil:
-		return fail(r.Streams, console.ExitFailure, err)
+		return fail(r.Streams, console.StatusOf(err), err)
 	}
 	return console.ExitOK
 }
@@ -137,8 +139,14 @@ func newParser(root *commands, options ...kong.Option) (*kong.Kong, error) {
 		kong.Name("ushuru"),
 		kong.Description("Import tax and drive-away cost of used Japanese cars in Tanzania, from the URL of a listing.\n\n"+
 			"Exit status: 0 success; 1 failure; 2 wrong usage; 3 the API answers with an error, or a page is not a readable "+
-			"listing; 4 rows of a batch failed."),
+			"listing; 4 rows of a batch failed, or what was waited for has not ended."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.ExplicitGroups([]kong.Group{
+			{Key: "buy", Title: "Buy: what a car costs"},
+			{Key: "bulk", Title: "Bulk: lists, jobs and events"},
+			{Key: "operate", Title: "Operate: run and look after the service"},
+			{Key: "develop", Title: "Develop: simulators and tools"},
+		}),
 		kong.Resolvers(kong.ResolverFunc(secretFromFile)),
 	)...)
 }

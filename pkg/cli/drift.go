@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"ushuru/pkg/cli/console"
 	"ushuru/pkg/drift"
 	"ushuru/pkg/plainjson"
 )
 
 // driftCommand shows the operator what the drift detector found.
-type driftCommand struct{ redisConfig }
+type driftCommand struct {
+	redisConfig
+	console.Answer
+}
 
 // Run is called by kong. It prints JSON lines: the state first, then the
 // answers that differ, the last first.
@@ -23,6 +27,9 @@ func (c *driftCommand) Run(r *run) error {
 	samples, err := store.Samples(r.ctx)
 	if err != nil {
 		return err
+	}
+	if c.Text() || c.CSV() {
+		return c.Print(r.Streams, map[string]any{"state": state, "samples": samples})
 	}
 	out := plainjson.NewEncoder(r.Out)
 	if err := out.Encode(state); err != nil {

@@ -15,6 +15,8 @@ import (
 
 // readCommand prints the car that a page describes, or the cars of a list page.
 type readCommand struct {
+	console.Answer
+
 	URL           string        `name:"url" placeholder:"URL" help:"Original URL of FILE."`
 	Cards         bool          `help:"Print every car of a list page, one per line."`
 	Explain       bool          `help:"Show the source of each value."`
@@ -45,7 +47,7 @@ type listedCar struct {
 // Run is called by kong.
 func (c *readCommand) Run(r *run) error {
 	if c.AllowLoopback && r.common.production() {
-		return errors.New("--allow-loopback cannot be used in production")
+		return console.Usage("--allow-loopback cannot be used in production")
 	}
 	return r.printError(c.print(r))
 }
@@ -63,11 +65,11 @@ func (c *readCommand) print(r *run) error {
 		return err
 	}
 	if c.Explain {
-		return console.WriteJSON(r.Out, explained{
+		return c.Print(r.Streams, explained{
 			read.Car, read.Fields, read.NotesInEnglish(), append([]vehicle.Warning{}, read.Warnings...), read.Sold,
 		})
 	}
-	return console.WriteJSON(r.Out, read.Car)
+	return c.Print(r.Streams, read.Car)
 }
 
 func (c *readCommand) printCards(r *run, page *fetch.Page) error {

@@ -19,8 +19,9 @@ import (
 // sheetCommand reads one auction sheet and prints the report.
 type sheetCommand struct {
 	aiConfig
+	console.Format
+
 	Lang    string        `enum:"en,sw" default:"en" help:"Language of the text: en or sw."`
-	JSON    bool          `name:"json" help:"Print JSON instead of text."`
 	Map     string        `placeholder:"FILE.svg" type:"path" help:"Also write the damage map as SVG."`
 	Timeout time.Duration `default:"30s" help:"Maximum time to fetch the sheet."`
 	Sheet   string        `arg:"" name:"FILE-or-URL" help:"Image or PDF file, - for standard input, or a URL."`
@@ -38,8 +39,11 @@ func (c *sheetCommand) Run(r *run) error {
 			return err
 		}
 	}
-	if c.JSON {
+	switch {
+	case c.JSON():
 		return console.WriteJSON(r.Out, report)
+	case c.CSV():
+		return console.Answer{Output: "csv"}.Print(r.Streams, report)
 	}
 	text, err := render.Text(report, c.Lang, nil)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"ushuru/pkg/batch"
 	"ushuru/pkg/money"
+	"ushuru/pkg/table"
 	"ushuru/pkg/vehicle"
 )
 
@@ -102,7 +103,7 @@ func (o Options) all() []column {
 		}
 	}
 	for i, name := range o.Columns {
-		list = append(list, column{header: escapeFormula(name), width: ownWidth, value: func(l Line) any { return own(l, i) }})
+		list = append(list, column{header: table.Safe(name), width: ownWidth, value: func(l Line) any { return own(l, i) }})
 	}
 	return list
 }
@@ -432,7 +433,7 @@ func join[T any](list []T, name func(T) string) string {
 func (c column) of(l Line) any {
 	value := c.value(l)
 	if text, ok := value.(string); ok {
-		return escapeFormula(text)
+		return table.Safe(text)
 	}
 	return value
 }

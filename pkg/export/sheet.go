@@ -14,6 +14,8 @@ import (
 	"strconv"
 
 	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/table"
 )
 
 // sheet is a sheet of a workbook that is being written.
@@ -102,8 +104,20 @@ var lineColumns = []struct {
 	name  string
 	width float64
 }{
-	{"row", 6}, {"reference", 16}, {"car", 30}, {"line", 20}, {"name", 34}, {"amountUSD", 13}, {"amountTZS", amountWidth},
-	{"lowTZS", amountWidth}, {"highTZS", amountWidth}, {"paidIn", 8}, {"estimated", 10}, {"basis", 40}, {"source", 40}, {"date", 12},
+	{"row", 6},
+	{"reference", 16},
+	{"car", 30},
+	{"line", 20},
+	{"name", 34},
+	{"amountUSD", 13},
+	{"amountTZS", amountWidth},
+	{"lowTZS", amountWidth},
+	{"highTZS", amountWidth},
+	{"paidIn", 8},
+	{"estimated", 10},
+	{"basis", 40},
+	{"source", 40},
+	{"date", 12},
 }
 
 func newLineSheet(lang string) (*lineSheet, error) {
@@ -142,9 +156,9 @@ func (l *lineSheet) add(line Line) error {
 		if paidIn == "" {
 			paidIn = "USD"
 		}
-		err := l.write(0, line.Number, escapeFormula(line.Reference), escapeFormula(line.name()), c.Code, c.Name.In(l.lang),
+		err := l.write(0, line.Number, table.Safe(line.Reference), table.Safe(line.name()), c.Code, c.Name.In(l.lang),
 			c.AmountUSD.Decimal(), c.AmountTZS.Decimal(), c.LowTZS.Decimal(), c.HighTZS.Decimal(), paidIn,
-			strconv.FormatBool(c.Estimated), escapeFormula(basis), escapeFormula(source), c.Date)
+			strconv.FormatBool(c.Estimated), table.Safe(basis), table.Safe(source), c.Date)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 
 	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/table"
 )
 
 // carSheet is the sheet with the rows of the list, the first of the workbook.
@@ -227,7 +229,7 @@ func (t *xlsxTable) writeNotes() error {
 	}
 	err = notes.write(styleHeader, t.digest.text("note"), t.digest.text("meaning"))
 	for _, note := range t.digest.notes() {
-		err = errors.Join(err, notes.write(styleText, escapeFormula(note[0]), escapeFormula(note[1])))
+		err = errors.Join(err, notes.write(styleText, table.Safe(note[0]), table.Safe(note[1])))
 	}
 	_, _ = t.part.WriteString("</sheetData>" + paperNotes + "</worksheet>")
 	return err
@@ -245,7 +247,7 @@ func (t *xlsxTable) writePicture() error {
 	}
 	err = picture.write(styleHeader, names...)
 	for _, c := range t.digest.cheapest {
-		row := []any{c.row, escapeFormula(c.reference), escapeFormula(c.name), c.year, decimal.NewFromInt(c.tzs)}
+		row := []any{c.row, table.Safe(c.reference), table.Safe(c.name), c.year, decimal.NewFromInt(c.tzs)}
 		if c.maxPrice != nil {
 			row = append(row, decimal.NewFromInt(*c.maxPrice))
 		}

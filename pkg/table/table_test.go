@@ -236,8 +236,10 @@ func TestLinkedCells(t *testing.T) {
 		}
 	}
 	for _, link := range [][3]string{
-		{"A2", "https://cars.example/2?a=1&b=2", "External"}, {"A4", "Sheet1!A1", "Location"},
-		{"A5", "mailto:x@cars.example", "External"}, {"A6", "https://cars.example/6", "External"},
+		{"A2", "https://cars.example/2?a=1&b=2", "External"},
+		{"A4", "Sheet1!A1", "Location"},
+		{"A5", "mailto:x@cars.example", "External"},
+		{"A6", "https://cars.example/6", "External"},
 	} {
 		if err := book.SetCellHyperLink("Sheet1", link[0], link[1], link[2]); err != nil {
 			t.Fatal(err)

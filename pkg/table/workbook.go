@@ -201,7 +201,8 @@ func (w *workbook) relations(name, folder string) (map[string]relation, error) {
 		if !strings.HasPrefix(target, "/") {
 			target = path.Join(folder, target)
 		}
-		found[attribute(start, "Id")] = relation{kind: attribute(start, "Type"), target: strings.TrimPrefix(path.Clean(target), "/")}
+		target = strings.TrimPrefix(path.Clean(target), "/")
+		found[attribute(start, "Id")] = relation{kind: attribute(start, "Type"), target: target}
 		return nil
 	})
 	return found, err

@@ -4,6 +4,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -30,13 +31,38 @@ const (
 	ExitFailure = 1
 	ExitUsage   = 2
 	ExitRefused = 3 // the page is not a readable listing (read), or the API answers with an error
-	ExitRows    = 4 // rows of a batch failed, were rejected or cancelled
+	ExitRows    = 4 // rows of a batch failed, were rejected or cancelled; or what was waited for has not ended
 )
 
 // ExitError ends the program with a status, its message printed already.
 type ExitError struct{ Status int }
 
 func (e ExitError) Error() string { return fmt.Sprintf("exit status %d", e.Status) }
+
+// statusError is an error with an exit status of its own.
+type statusError struct {
+	error
+
+	status int
+}
+
+func (e statusError) Unwrap() error { return e.error }
+
+// WithStatus returns an error that ends the program with a status other than ExitFailure.
+func WithStatus(status int, err error) error { return statusError{err, status} }
+
+// Usage returns the error of a command line that is wrong in a way that only the command knows.
+func Usage(format string, values ...any) error {
+	return WithStatus(ExitUsage, fmt.Errorf(format, values...))
+}
+
+// StatusOf returns the exit status for an error.
+func StatusOf(err error) int {
+	if e, ok := errors.AsType[statusError](err); ok {
+		return e.status
+	}
+	return ExitFailure
+}
 
 // Secret is a setting that is never printed.
 type Secret string

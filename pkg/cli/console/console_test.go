@@ -2,7 +2,9 @@ package console_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -26,13 +28,57 @@ func TestListAndShow(t *testing.T) {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
 	out.Reset()
-	if err := console.List(s, console.Format{JSON: true}, entries[:0], "NAME\tNOTE", cells); err != nil || out.String() != "[]\n" {
+	if err := console.List(s, console.Format{Output: "json"}, entries[:0], "NAME\tNOTE", cells); err != nil || out.String() != "[]\n" {
 		t.Errorf("%q, %v", out.String(), err)
 	}
 	out.Reset()
 	if err := console.Show(s, console.Format{}, nil, []console.Field{{Name: "Name", Value: "x"}, {Name: "Empty"}}); err != nil ||
 		out.String() != "Name  x\n" {
 		t.Errorf("%q, %v", out.String(), err)
+	}
+}
+
+// As CSV, a cell is what it was, but for what a spreadsheet would compute.
+func TestCSV(t *testing.T) {
+	var out bytes.Buffer
+	s := console.Streams{Out: &out}
+	cells := func(text string) []string { return []string{text, "b,c"} }
+	if err := console.List(s, console.Format{Output: "csv"}, []string{"a", "=1+1"}, "NAME\tNOTE", cells); err != nil {
+		t.Fatal(err)
+	}
+	fields := []console.Field{{Name: "  Step", Value: "x"}, {Name: "Empty"}}
+	if err := console.Show(s, console.Format{Output: "csv"}, nil, fields); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := out.String(), "name,note\na,\"b,c\"\n'=1+1,\"b,c\"\nname,value\nStep,x\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// An answer is JSON unless the caller wants its members, each with its path.
+func TestMembersOfAnAnswer(t *testing.T) {
+	value := json.RawMessage(`{"b":[{"c":1.50},null],"a":"x"}`)
+	for want, as := range map[string]console.Answer{
+		"member,value\na,x\nb.0.c,1.50\n":                                                      {Output: "csv"},
+		"MEMBER  VALUE\na       x\nb.0.c   1.50\n":                                             {Output: "json", Table: true},
+		"{\n  \"b\": [\n    {\n      \"c\": 1.50\n    },\n    null\n  ],\n  \"a\": \"x\"\n}\n": {},
+	} {
+		var out bytes.Buffer
+		if err := as.Print(console.Streams{Out: &out}, value); err != nil || out.String() != want {
+			t.Errorf("%+v: got %q, %v; want %q", as, out.String(), err, want)
+		}
+	}
+}
+
+func TestExitStatus(t *testing.T) {
+	for want, err := range map[int]error{
+		console.ExitFailure: errors.New("x"),
+		console.ExitUsage:   fmt.Errorf("y: %w", console.Usage("--rate: %q", "x")),
+		console.ExitRows:    console.WithStatus(console.ExitRows, errors.New("x")),
+	} {
+		if got := console.StatusOf(err); got != want {
+			t.Errorf("%v: got %d, want %d", err, got, want)
+		}
 	}
 }
 

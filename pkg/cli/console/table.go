@@ -1,16 +1,108 @@
 package console
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/csv"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"ushuru/pkg/table"
 )
 
-// Format says how a list or a record is printed.
+// Format says how a list or a record is printed: as text unless the caller wants another form.
 type Format struct {
-	JSON bool `name:"json" help:"Print JSON."`
+	Output string `short:"o" enum:"text,json,csv" default:"text" help:"Form of the output: text, json or csv."`
+	Short  bool   `name:"json" help:"The same as -o json."`
+}
+
+// JSON reports whether JSON is wanted, and CSV whether CSV is.
+func (f Format) JSON() bool { return f.Short || f.Output == "json" }
+
+// CSV reports whether CSV is wanted.
+func (f Format) CSV() bool { return !f.Short && f.Output == "csv" }
+
+// Answer says how an answer with many members is printed: as JSON unless the caller wants
+// another form.
+type Answer struct {
+	Output string `short:"o" enum:"text,json,csv" default:"json" help:"Form of the output: text, json or csv."`
+	Table  bool   `xor:"output" help:"The same as -o text."`
+}
+
+// Text reports whether text for a person is wanted.
+func (a Answer) Text() bool { return a.Table || a.Output == "text" }
+
+// CSV reports whether CSV is wanted.
+func (a Answer) CSV() bool { return !a.Table && a.Output == "csv" }
+
+// Print prints a value in the wanted form: JSON, or the paths of its members with their values.
+func (a Answer) Print(s Streams, value any) error {
+	if !a.Text() && !a.CSV() {
+		return WriteJSON(s.Out, value)
+	}
+	members, err := membersOf(value)
+	if err != nil {
+		return err
+	}
+	if a.CSV() {
+		return writeCSV(s, "member\tvalue", members)
+	}
+	return Table(s, "MEMBER\tVALUE", members)
+}
+
+// membersOf returns the members of a value as JSON writes it, each with its path:
+// "driveAway.lines.0.code".
+func membersOf(value any) (rows [][]string, err error) {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var decoded any
+	if err := decoder.Decode(&decoded); err != nil {
+		return nil, err
+	}
+	var add func(path string, value any)
+	add = func(path string, value any) {
+		switch v := value.(type) {
+		case map[string]any:
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				add(strings.TrimPrefix(path+"."+name, "."), v[name])
+			}
+		case []any:
+			for i, one := range v {
+				add(strings.TrimPrefix(path+"."+strconv.Itoa(i), "."), one)
+			}
+		case nil:
+		default:
+			rows = append(rows, []string{path, fmt.Sprint(v)})
+		}
+	}
+	add("", decoded)
+	return rows, nil
+}
+
+// writeCSV writes rows under the names of a header, which are separated by tabs. A cell that a
+// spreadsheet would compute is quoted for it.
+func writeCSV(s Streams, header string, rows [][]string) error {
+	w := csv.NewWriter(s.Out)
+	_ = w.Write(strings.Split(strings.ToLower(header), "\t"))
+	for _, row := range rows {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = table.Safe(Printable(cell))
+		}
+		_ = w.Write(cells) // its error stays until Error
+	}
+	w.Flush()
+	return w.Error()
 }
 
 // Table prints rows under a header whose names are separated by tabs. Cells are made safe
@@ -29,12 +121,15 @@ func Table(s Streams, header string, rows [][]string) error {
 
 // List prints entries as a Table, or as a JSON array.
 func List[T any](s Streams, f Format, entries []T, header string, cells func(T) []string) error {
-	if f.JSON {
+	if f.JSON() {
 		return WriteJSON(s.Out, append([]T{}, entries...))
 	}
 	rows := make([][]string, 0, len(entries))
 	for _, entry := range entries {
 		rows = append(rows, cells(entry))
+	}
+	if f.CSV() {
+		return writeCSV(s, header, rows)
 	}
 	return Table(s, header, rows)
 }
@@ -45,8 +140,17 @@ type Field struct{ Name, Value string }
 // Show prints a record as lines of names and values, or as JSON. Empty values are left
 // out.
 func Show(s Streams, f Format, record any, fields []Field) error {
-	if f.JSON {
+	if f.JSON() {
 		return WriteJSON(s.Out, record)
+	}
+	if f.CSV() {
+		var rows [][]string
+		for _, field := range fields {
+			if field.Value != "" {
+				rows = append(rows, []string{strings.TrimSpace(field.Name), field.Value})
+			}
+		}
+		return writeCSV(s, "name\tvalue", rows)
 	}
 	table := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 	for _, field := range fields {

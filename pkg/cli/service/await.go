@@ -33,11 +33,12 @@ func await[T any](
 	if err == nil || ctx.Err() == nil || w.job == "" {
 		return result, err
 	}
-	why := fmt.Sprintf("there is no result after %v", c.Timeout)
+	why, status := fmt.Sprintf("there is no result after %v", c.Timeout), console.ExitRows
 	if s.Ctx.Err() != nil {
-		why = "stopped"
+		why, status = "stopped", console.ExitFailure
 	}
-	return nil, fmt.Errorf("%s; the job continues on the server: ushuru jobs follow %s", why, w.job)
+	return nil, console.WithStatus(status,
+		fmt.Errorf("%s; the job continues on the server: ushuru jobs follow %s", why, w.job))
 }
 
 // show shows the steps of a job.

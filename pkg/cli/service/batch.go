@@ -33,7 +33,7 @@ type Batch struct {
 	BOM           bool     `name:"bom" help:"Begin CSV with a byte order mark, for Excel."`
 	DryRun        bool     `help:"Only print how the columns and the first rows are understood."`
 	AllowFailures bool     `help:"Exit with 0 though rows failed or were rejected."`
-	File          string   `arg:"" type:"existingfile" help:"Table of listings or of described cars: .csv, .tsv or .xlsx; or .json, .ndjson."`
+	File          string   `arg:"" help:"Table of listings or of described cars: .csv, .tsv or .xlsx; or .json, .ndjson; - for a table on standard input."`
 }
 
 // savedBatch is a submitted batch as the command saves it.
@@ -44,34 +44,39 @@ type savedBatch struct {
 	ID    string `json:"id"`    // of the batch; "" until the API answered
 }
 
+// maxTable is more than the API reads, which says so itself.
+const maxTable = 64 << 20
+
 // Run is called by kong.
 func (c *Batch) Run(s *Session) error {
 	format := strings.TrimPrefix(filepath.Ext(c.Out), ".")
 	if !slices.Contains([]string{"xlsx", "csv", "json", "ndjson"}, format) {
-		return errors.New("--out must end in .xlsx, .csv, .json or .ndjson")
+		return console.Usage("--out must end in .xlsx, .csv, .json or .ndjson")
 	}
 	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	data, err := os.ReadFile(c.File)
+	data, err := s.ReadFile(c.File, maxTable)
 	if err != nil {
-		return err
+		return console.Usage("the table: %w", err)
 	}
 	table := c.table(data)
 	if c.DryRun {
 		return c.dryRun(s, api, table)
 	}
-	status, err := c.submit(s.Ctx, api, table)
+	ctx, cancel := context.WithTimeout(s.Ctx, c.Timeout)
+	defer cancel()
+	status, err := c.submit(ctx, api, table)
 	if err != nil {
 		return c.printRefused(s, err)
 	}
 	if !status.HasEnded() {
-		if status, err = followBatch(s, api, status.ID); err != nil {
+		if status, err = followBatch(ctx, s, api, status.ID); err != nil {
 			return printError(s, err)
 		}
 	}
-	if err := saveResults(s.Ctx, s.Streams, api, status.ID, c.Out, c.view()); err != nil {
+	if err := saveResults(ctx, s.Streams, api, status.ID, c.Out, c.view()); err != nil {
 		return printError(s, err)
 	}
 	_, _ = fmt.Fprintf(s.Out, "%d succeeded, %d failed, %d rejected, %d cancelled: %s\n",

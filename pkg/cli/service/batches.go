@@ -248,7 +248,9 @@ func (c *batchesFollow) Run(s *Session) error {
 	if err != nil {
 		return err
 	}
-	b, err := followBatch(s, api, c.ID)
+	ctx, cancel := context.WithTimeout(s.Ctx, c.Timeout)
+	defer cancel()
+	b, err := followBatch(ctx, s, api, c.ID)
 	if err != nil {
 		return printError(s, err)
 	}
@@ -267,15 +269,19 @@ func exitOf(b *client.Batch, allowFailures bool) error {
 }
 
 // followBatch waits for the end of a batch and shows its progress.
-func followBatch(s *Session, api *client.Client, id string) (ended *client.Batch, err error) {
+func followBatch(ctx context.Context, s *Session, api *client.Client, id string) (ended *client.Batch, err error) {
 	progress := s.NewProgress(false)
 	defer progress.End()
-	for b, err := range api.BatchEvents(s.Ctx, id) {
-		if err != nil && s.Ctx.Err() != nil {
+	for b, err := range api.BatchEvents(ctx, id) {
+		if err != nil && ctx.Err() != nil {
 			progress.End()
-			_, _ = fmt.Fprintf(s.Err, "Stopped. The batch continues on the server. "+
-				"Run the same command again, or: ushuru batches follow %s\n", id)
-			return nil, console.ExitError{Status: console.ExitFailure}
+			why, status := "Stopped", console.ExitFailure
+			if s.Ctx.Err() == nil {
+				why, status = "The time of --timeout is over", console.ExitRows
+			}
+			_, _ = fmt.Fprintf(s.Err, "%s. The batch continues on the server. "+
+				"Run the same command again, or: ushuru batches follow %s\n", why, id)
+			return nil, console.ExitError{Status: status}
 		}
 		if err != nil {
 			return nil, err
@@ -286,7 +292,7 @@ func followBatch(s *Session, api *client.Client, id string) (ended *client.Batch
 		}
 	}
 	if ended == nil { // it ended before the stream was opened
-		return api.Batch(s.Ctx, id)
+		return api.Batch(ctx, id)
 	}
 	return ended, nil
 }

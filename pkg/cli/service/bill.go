@@ -47,8 +47,8 @@ func (c *Bill) Run(s *Session) error {
 	switch {
 	case err != nil:
 		return err
-	case !c.Table:
-		return printJSON(s, bill.JSON)
+	case !c.Text():
+		return c.Print(s.Streams, bill.JSON)
 	}
 	return printBill(s.Out, bill, c.Lang)
 }

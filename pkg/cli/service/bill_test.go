@@ -38,8 +38,8 @@ func TestABillIsChecked(t *testing.T) {
 		as   outputOptions
 		want []string
 	}{
-		"English":   {outputOptions{Table: true, Lang: "en"}, []string{"of the lines 1", "Agency fee", "below", "100000.00"}},
-		"Kiswahili": {outputOptions{Table: true, Lang: "sw"}, []string{"Agency fee", "below"}},
+		"English":   {outputOptions{console.Answer{Table: true}, "en"}, []string{"of the lines 1", "Agency fee", "below", "100000.00"}},
+		"Kiswahili": {outputOptions{console.Answer{Table: true}, "sw"}, []string{"Agency fee", "below"}},
 		"JSON":      {outputOptions{Lang: "en"}, []string{`"code":"clearing_agent"`, `"verdict":"below"`}},
 	} {
 		var out bytes.Buffer

@@ -25,7 +25,7 @@ func (c *Compare) Run(s *Session) error {
 		return err
 	}
 	request := client.CompareRequest{URL1: c.First, URL2: c.Second, Terms: terms}
-	comparison, err := await(s, c.in(c.Lang), !c.Table,
+	comparison, err := await(s, c.in(c.Lang), !c.Text(),
 		func(ctx context.Context, api *client.Client, progress func(*client.Job)) (*client.Comparison, error) {
 			return api.Compare(ctx, request, progress)
 		})
@@ -35,11 +35,11 @@ func (c *Compare) Run(s *Session) error {
 	return printComparison(s, comparison, c.outputOptions)
 }
 
-// printComparison prints a comparison: with --table its recommendation, which has the
+// printComparison prints a comparison: as text its recommendation, which has the
 // costs of both cars.
 func printComparison(s *Session, comparison *client.Comparison, as outputOptions) error {
-	if !as.Table {
-		return printJSON(s, comparison.JSON)
+	if !as.Text() {
+		return as.Print(s.Streams, comparison.JSON)
 	}
 	_, err := fmt.Fprintln(s.Out, comparison.Recommendation)
 	return err
@@ -67,20 +67,23 @@ func (c *Report) Run(s *Session) error {
 		}
 		request = client.ReportRequest{File: file, Name: filepath.Base(c.Sheet)}
 	}
-	report, err := await(s, c.in(c.Lang), c.JSON,
+	report, err := await(s, c.in(c.Lang), c.JSON(),
 		func(ctx context.Context, api *client.Client, progress func(*client.Job)) (*client.ConditionReport, error) {
 			return api.ConditionReport(ctx, request, progress)
 		})
 	if err != nil {
-		return printRefusal(s, err, outputOptions{Table: !c.JSON, Lang: c.Lang})
+		return printRefusal(s, err, outputOptions{console.Answer{Table: !c.JSON()}, c.Lang})
 	}
 	if c.Map != "" {
 		if err := c.writeMap(s, report.ID); err != nil {
 			return err
 		}
 	}
-	if c.JSON {
+	switch {
+	case c.JSON():
 		return printJSON(s, report.JSON)
+	case c.CSV():
+		return console.Answer{Output: "csv"}.Print(s.Streams, report.JSON)
 	}
 	_, err = fmt.Fprintln(s.Out, report.Summary)
 	return err
@@ -100,6 +103,8 @@ func (c *Report) writeMap(s *Session, id string) error {
 // Years compares the taxes of one model by year of manufacture.
 type Years struct {
 	clientConfig
+	console.Answer
+
 	Make          string `help:"Make; required when several makes have the label."`
 	Fuel          string `help:"Fuel, for example PETROL."`
 	EngineCC      int    `name:"engine-cc" help:"Engine displacement in cc."`
@@ -123,6 +128,6 @@ func (c *Years) Run(s *Session) error {
 		if err != nil {
 			return err
 		}
-		return console.WriteJSON(s.Out, found)
+		return c.Print(s.Streams, found)
 	})
 }

@@ -4,19 +4,20 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"strings"
 
+	"ushuru/pkg/cli/console"
 	"ushuru/pkg/client"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
 
-// outputOptions say how an estimate is printed.
+// outputOptions say how an answer is printed.
 type outputOptions struct {
-	Table bool   `help:"Print a table, and an error as text, instead of JSON."`
-	Lang  string `enum:"en,sw" default:"en" help:"Language of the table: en or sw."`
+	console.Answer
+
+	Lang string `enum:"en,sw" default:"en" help:"Language of the text: en or sw."`
 }
 
 // termFlags are what the caller decides about a cost.
@@ -73,7 +74,7 @@ func costFlags(given map[string]string) (*vehicle.Costs, error) {
 		err = decoder.Decode(&costs)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("--cost: %w; examples: freightUSD=900, daysInPort=10, inspection=false", err)
+		return nil, console.Usage("--cost: %w; examples: freightUSD=900, daysInPort=10, inspection=false", err)
 	}
 	return costs, nil
 }
@@ -112,7 +113,7 @@ func (c *Estimate) Run(s *Session) error {
 		}
 		request.HTML = string(page)
 	}
-	estimate, err := await(s, c.clientConfig, !c.Table,
+	estimate, err := await(s, c.clientConfig, !c.Text(),
 		func(ctx context.Context, api *client.Client, progress func(*client.Job)) (*client.Estimate, error) {
 			return api.Estimate(ctx, request, progress)
 		})
@@ -162,12 +163,12 @@ func (c *Quote) request() (request client.QuoteRequest, err error) {
 		name, text string
 		into       **money.Number
 	}{
-		{"fobPriceUSD", c.FOB, &request.FOBPriceUSD},
-		{"cfPriceUSD", c.CF, &request.CFPriceUSD},
+		{"fob", c.FOB, &request.FOBPriceUSD},
+		{"cf", c.CF, &request.CFPriceUSD},
 		{"m3", c.M3, &request.M3},
-		{"fobPriceJPY", c.FOBYen, &request.FOBPriceJPY},
-		{"cfPriceJPY", c.CFYen, &request.CFPriceJPY},
-		{"jpyPerUSD", c.JPYPerUSD, &request.JPYPerUSD},
+		{"fob-jpy", c.FOBYen, &request.FOBPriceJPY},
+		{"cf-jpy", c.CFYen, &request.CFPriceJPY},
+		{"jpy-per-usd", c.JPYPerUSD, &request.JPYPerUSD},
 	} {
 		if *number.into, err = numberFlag(number.name, number.text); err != nil {
 			return request, err
@@ -182,7 +183,7 @@ func (c *Quote) Run(s *Session) error {
 	if err != nil {
 		return err
 	}
-	quote, err := await(s, c.clientConfig, !c.Table,
+	quote, err := await(s, c.clientConfig, !c.Text(),
 		func(ctx context.Context, api *client.Client, progress func(*client.Job)) (*client.Quote, error) {
 			return api.Quote(ctx, request, progress)
 		})
@@ -201,7 +202,7 @@ func knownFlag(text string) (*vehicle.Known, error) {
 	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(known); err != nil {
-		return nil, fmt.Errorf(`--known: %w; example: {"year": 2016, "engine_cc": 1500}`, err)
+		return nil, console.Usage(`--known: %w; example: {"year": 2016, "engine_cc": 1500}`, err)
 	}
 	return known, nil
 }
@@ -213,15 +214,15 @@ func numberFlag(name, text string) (*money.Number, error) {
 	}
 	number, err := money.ParseNumber(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %q is not a number; example: 2650.5", name, text)
+		return nil, console.Usage("--%s: %q is not a number; example: 2650.5", name, text)
 	}
 	return &number, nil
 }
 
 // printEstimate prints an estimate in the form that the caller wants.
 func printEstimate(s *Session, estimate vehicle.Estimate, answer json.RawMessage, as outputOptions) error {
-	if as.Table {
+	if as.Text() {
 		return Print(s.Out, estimate, as.Lang)
 	}
-	return printJSON(s, answer)
+	return as.Print(s.Streams, answer)
 }

@@ -53,7 +53,7 @@ func TestStatusIsAsReviewed(t *testing.T) {
 	t.Parallel()
 	for name, now := range nights() {
 		now.Needs = now.NeedsOf()
-		for suffix, format := range map[string]console.Format{".txt": {}, ".json": {JSON: true}} {
+		for suffix, format := range map[string]console.Format{".txt": {}, ".json": {Output: "json"}} {
 			var out bytes.Buffer
 			session := &Session{Console: &console.Console{Streams: console.Streams{Out: &out}, Ctx: t.Context()}}
 			if err := session.printStatus(format, &now); err != nil {

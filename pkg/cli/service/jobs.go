@@ -282,7 +282,7 @@ func (c *jobsFollow) Run(s *Session) error {
 		return err
 	}
 	return c.call(s, func(ctx context.Context, api *client.Client) error {
-		w := &awaited{progress: s.NewProgress(c.JSON)}
+		w := &awaited{progress: s.NewProgress(c.JSON())}
 		defer w.progress.End()
 		for job, err := range api.JobEvents(ctx, c.ID, terms) {
 			if err != nil {
@@ -301,10 +301,12 @@ func (c *jobsFollow) Run(s *Session) error {
 // printEnd prints the result of a job, or its error and the exit status for it.
 func (c *jobsFollow) printEnd(s *Session, job *client.Job) error {
 	switch {
-	case c.JSON:
+	case c.JSON():
 		if err := printJSON(s, job.JSON); err != nil {
 			return err
 		}
+	case job.Result != nil && c.CSV():
+		return console.Answer{Output: "csv"}.Print(s.Streams, job.Result)
 	case job.Result != nil:
 		return printJSON(s, job.Result)
 	}

@@ -28,11 +28,11 @@ func printError(s *Session, err error) error {
 	})
 }
 
-// printRefusal prints the error of a request for an estimate: as text for a person,
-// who reads a table or a terminal, and otherwise as printError does.
+// printRefusal prints the error of a request for an estimate: as text where the answer would
+// be text, and otherwise as printError does.
 func printRefusal(s *Session, err error, as outputOptions) error {
 	refused, ok := errors.AsType[*client.Error](err)
-	if !ok || !as.Table && !console.IsTerminal(s.Err) {
+	if !ok || !as.Text() {
 		return printError(s, err)
 	}
 	if err := writeRefusal(s.Err, refused, as.Lang); err != nil {

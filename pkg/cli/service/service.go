@@ -98,7 +98,7 @@ func (c clientConfig) in(lang string) clientConfig {
 // client returns a client of the API.
 func (c clientConfig) client() (*client.Client, error) {
 	if c.Key == "" {
-		return nil, errors.New("set USHURU_KEY to an API key")
+		return nil, console.Usage("set USHURU_KEY to an API key")
 	}
 	return client.New(client.Options{URL: c.APIURL, Key: string(c.Key), Language: c.language})
 }
@@ -141,7 +141,7 @@ type target struct {
 	Operator bool `help:"Act as the operator, over REDIS_URL, on those of all API keys; without USHURU_KEY that is the default."`
 }
 
-var errNoMode = errors.New("set USHURU_KEY to an API key, or REDIS_URL to act as the operator")
+var errNoMode = console.Usage("set USHURU_KEY to an API key, or REDIS_URL to act as the operator")
 
 // run prints what the API answers to a caller, or what the operator does or reads.
 func (c target) run(

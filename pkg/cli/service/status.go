@@ -74,8 +74,11 @@ type section struct {
 
 // printStatus prints the status as JSON, or as tables of which empty ones are left out.
 func (s *Session) printStatus(f console.Format, now *status.Status) error {
-	if f.JSON {
+	switch {
+	case f.JSON():
 		return console.WriteJSON(s.Out, now)
+	case f.CSV():
+		return console.Answer{Output: "csv"}.Print(s.Streams, now)
 	}
 	if err := s.printNeeds(now); err != nil {
 		return err

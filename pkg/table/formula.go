@@ -1,4 +1,4 @@
-package export
+package table
 
 import (
 	"strings"
@@ -9,15 +9,15 @@ import (
 // a Japanese one also takes their full-width and small forms.
 const formulaSigns = "=+-@＝＋－＠﹦﹢﹣﹫"
 
-// separators are what a spreadsheet of some locale splits a line of CSV at, whatever
+// cellSeparators are what a spreadsheet of some locale splits a line of CSV at, whatever
 // the line was written with.
-const separators = ";,\t|"
+const cellSeparators = ";,\t|"
 
-// escapeFormula makes untrusted text safe for a cell. Characters that no one sees are
+// Safe makes untrusted text safe for a cell. Characters that no one sees are
 // removed, because a spreadsheet may skip them too. The apostrophe, the spreadsheet's
 // own mark of plain text, goes before the text if it begins as a formula does, and
 // before what does so after a separator.
-func escapeFormula(text string) string {
+func Safe(text string) string {
 	var b strings.Builder
 	begins := true // the next visible character begins a cell
 	for _, r := range text {
@@ -32,7 +32,7 @@ func escapeFormula(text string) string {
 				b.WriteByte('\'')
 			}
 			begins = false
-		case strings.ContainsRune(separators, r), r == '\n', r == '\r':
+		case strings.ContainsRune(cellSeparators, r), r == '\n', r == '\r':
 			begins = true
 		case !isBlank(r) && r != '"' && r != '\'':
 			begins = false

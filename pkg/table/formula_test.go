@@ -1,4 +1,4 @@
-package export
+package table
 
 import (
 	"encoding/csv"
@@ -16,7 +16,7 @@ func TestFormulasAreEscaped(t *testing.T) {
 		"a;=1": "a;'=1", "a,=1": "a,'=1", "a\t=1": "a '=1", "a|=1": "a|'=1", "a; \ufeff=1": "a; '=1", "a;\"=1": "a;\"'=1",
 		"a;b;@x": "a;b;'@x", "a\n=1": "a '=1", "a\u2028b": "a b", "x\u202ey": "xy", ";=1": ";'=1",
 	} {
-		if got := escapeFormula(text); got != want {
+		if got := Safe(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}
@@ -28,8 +28,8 @@ func FuzzNoCellIsAFormula(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, separator := range separators {
-			lines := csv.NewReader(strings.NewReader("1" + string(separator) + escapeFormula(text)))
+		for _, separator := range cellSeparators {
+			lines := csv.NewReader(strings.NewReader("1" + string(separator) + Safe(text)))
 			lines.Comma, lines.LazyQuotes, lines.FieldsPerRecord = separator, true, -1
 			cells, err := lines.Read()
 			if err != nil {
