@@ -14,32 +14,11 @@ var batchRequestScenarios = []scenario{
 		name: "addresses", url: "/v1/batches", body: `{"urls":["https://cars.example/1","https://cars.example/2","https://cars.example/1?utm_source=x"]}`,
 		status: 201, has: []string{`"rows":3,"repeated":1,"counts":{"cancelled":0,"failed":0,"rejected":0,"running":0,"succeeded":0,"waiting":3},"options":{}`},
 	},
-	{
-		name: "items", url: "/v1/batches", status: 201, has: []string{`"rows":1,`, `"options":{"rate":2700}`},
-		body: `{"items":[{"reference":"LOT 17","url":"https://cars.example/1","modelBody":"X"}],"options":{"rate":2700},"new":1}`,
-	},
 	{name: "a table", url: "/v1/batches?rate=2600.5", headers: csvBody, body: "url\nhttps://cars.example/1\n", status: 201, has: []string{`"rate":2600.5`}},
 	{
 		name: "a webhook of its own", url: "/v1/batches", status: 201, has: []string{`"webhook":{"id":"wh`, `"secret":"whsec_`},
 		body: `{"urls":["https://cars.example/1"],"webhook":"https://receiver.example/"}`,
 	},
-	{
-		name: "a webhook of a table", url: "/v1/batches?webhook=https://tables.example/", headers: csvBody, body: "url\nhttps://cars.example/1\n",
-		status: 201, has: []string{`"webhook":{"id":"wh`, `"secret":"whsec_`},
-	},
-	{
-		name: "a webhook in the open", url: "/v1/batches", status: 400, has: []string{`"url_insecure"`},
-		body: `{"urls":["https://cars.example/1"],"webhook":"http://receiver.example/"}`,
-	},
-	{
-		name: "a webhook of the house", url: "/v1/batches", status: 400, has: []string{`"url_forbidden"`},
-		body: `{"urls":["https://cars.example/1"],"webhook":"https://10.0.0.1/"}`,
-	},
-	{
-		name: "a webhook that is none", url: "/v1/batches", status: 400, has: []string{`"invalid_batch"`},
-		body: `{"urls":["https://cars.example/1"],"webhook":{"url":"https://receiver.example/"}}`,
-	},
-	{name: "nothing", url: "/v1/batches", body: `{}`, status: 400, has: []string{`"rows_missing"`}},
 	{
 		name: "bad rows", url: "/v1/batches", status: 400,
 		body: `{"items":[{"url":"https://cars.example/1"},7,{"reference":"a"},{"url":"ftp://x/"},{"url":"https://cars.example/2","reference":"` + strings.Repeat("x", 201) +
@@ -50,11 +29,6 @@ var batchRequestScenarios = []scenario{
 			`"code":"reference_invalid"`, `{"row":6,"url":"http://127.0.0.1/","code":"url_forbidden"`, `{"row":7,"url":"https://cars.example/3","code":"field_invalid"`,
 		},
 		hasNot: []string{`"row":1,`, `"more"`},
-	},
-	{
-		name: "bad rows are skipped", url: "/v1/batches", status: 201,
-		body: `{"urls":["x","https://cars.example/1",null],"options":{"onInvalid":"skip"}}`,
-		has:  []string{`"rows":3,`, `"rejected":2,`, `"waiting":1}`, `"options":{}`},
 	},
 }
 

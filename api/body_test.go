@@ -27,18 +27,8 @@ func mediaType(name, value string, status int) scenario {
 // requestScenarios are requests that are refused for their form alone.
 var requestScenarios = []scenario{
 	badRequest("no body", "", "invalid_json"),
-	badRequest("not JSON", "url=https://cars.example", "invalid_json"),
-	badRequest("half an object", `{"url":"https://cars.example/1"`, "invalid_json"),
-	badRequest("a second object", `{"url":"https://cars.example/1"}{"url":"x"}`, "invalid_json"),
-	badRequest("garbage after the object", `{"url":"https://cars.example/1"} x`, "invalid_json"),
 	badRequest("not UTF-8", "{\"url\":\"https://cars.example/\xff\"}", "invalid_json"),
-	badRequest("an array", `["https://cars.example/1"]`, "url_missing"),
-	badRequest("a string", `"https://cars.example/1"`, "url_missing"),
-	badRequest("null", `null`, "url_missing"),
 	badRequest("no url", `{"uri":"https://cars.example/1"}`, "url_missing"),
-	badRequest("null url", `{"url":null}`, "url_missing"),
-	badRequest("empty url", `{"url":""}`, "url_missing"),
-	badRequest("url is a number", `{"url":5}`, "url_missing"),
 	{
 		name: "url is not a URL", url: "/v1/estimate", body: `{"url":"my car"}`,
 		status: 400, has: []string{`"code":"url_invalid"`},
@@ -48,14 +38,6 @@ var requestScenarios = []scenario{
 		status: 400, has: []string{`"code":"url_forbidden"`}, hasNot: []string{"192.168"},
 	},
 	{
-		name: "url of this machine", url: "/v1/estimate", body: `{"url":"http://127.0.0.1/car"}`,
-		status: 400, has: []string{`"code":"url_forbidden"`},
-	},
-	{
-		name: "url of another scheme", url: "/v1/estimate", body: `{"url":"file:///etc/passwd"}`,
-		status: 400, has: []string{`"code":"url_`},
-	},
-	{
 		name: "body of 8 MB", url: "/v1/estimate", body: `{"url":""}` + strings.Repeat(" ", 8<<20-10),
 		status: 400, has: []string{`"code":"url_missing"`},
 	},
@@ -63,12 +45,7 @@ var requestScenarios = []scenario{
 		name: "body above 8 MB", url: "/v1/estimate", body: `{"url":""}` + strings.Repeat(" ", 8<<20-9),
 		status: 413, has: []string{`"code":"body_too_large"`},
 	},
-	mediaType("JSON", "application/json", 400),
-	mediaType("JSON with charset", "Application/JSON; charset=UTF-8", 400),
 	mediaType("JSON in another charset", "application/json; charset=utf-16", 415),
-	mediaType("a form", "application/x-www-form-urlencoded", 415),
-	mediaType("text", "text/plain", 415),
-	mediaType("nonsense", ";", 415),
 	{
 		name: "compressed body", url: "/v1/estimate", headers: map[string]string{"Content-Encoding": "br"}, body: "x",
 		status: 415, has: []string{`"code":"unsupported_media_type"`},

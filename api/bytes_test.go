@@ -58,21 +58,3 @@ func TestBytesPerKey(t *testing.T) {
 		t.Errorf("%+v, %v", account, err)
 	}
 }
-
-// TestBatchNeedsRoomForItsResults: not only for its rows.
-func TestBatchNeedsRoomForItsResults(t *testing.T) {
-	t.Parallel()
-	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits.Bytes = 1 << 20 })
-	batch := func(from, rows int) answer {
-		urls := make([]string, rows)
-		for i := range urls {
-			urls[i] = fmt.Sprintf(`"https://cars.example/row/%d"`, from+i)
-		}
-		return a.send(t, a.request(t, http.MethodPost, "/v1/batches", `{"urls":[`+strings.Join(urls, ",")+`]}`))
-	}
-	for _, c := range []struct{ rows, status int }{{300, 413}, {150, 201}, {100, 429}, {50, 201}} {
-		if got := batch(1000*c.rows, c.rows); got.status != c.status {
-			t.Errorf("%d rows: %d %s", c.rows, got.status, got.body)
-		}
-	}
-}

@@ -107,56 +107,6 @@ func TestEventsAreNotCompressed(t *testing.T) {
 	}
 }
 
-// compressed is a body as gzip.
-func compressed(t *testing.T, body string) string {
-	t.Helper()
-	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
-	if _, err := io.WriteString(w, body); err != nil || w.Close() != nil {
-		t.Fatal(err)
-	}
-	return packed.String()
-}
-
-// TestBodiesMayBeCompressed, and are bounded by what they become.
-func TestBodiesMayBeCompressed(t *testing.T) {
-	t.Parallel()
-	a := newApp(t, embedded(t), nil)
-	a.put(t, "/packed")
-	good := compressed(t, `{"url":"`+site+`/packed"}`)
-	bomb := compressed(t, `{"url":"`+strings.Repeat("a", 64<<20)+`"}`)
-	quote := compressed(t, `{"make":"`+strings.Repeat("a", 1<<20)+`"}`)
-	table := compressed(t, "url\n"+site+"/1\n")
-	for _, c := range []struct {
-		name, path, kind, coding, body string
-		status                         int
-		code                           string
-	}{
-		{"an estimate", "/v1/estimate", "application/json", "gzip", good, 200, ""},
-		{"in another case", "/v1/estimate", "application/json", " GZIP", good, 200, ""},
-		{"a table", "/v1/batches", "text/csv", "gzip", table, 201, ""},
-		{"a bomb of an estimate", "/v1/estimate", "application/json", "gzip", bomb, 413, "body_too_large"},
-		{"a bomb of a batch", "/v1/batches", "application/json", "gzip", bomb, 413, "body_too_large"},
-		{"a bomb of a quote", "/v1/quote", "application/json", "gzip", quote, 413, "body_too_large"},
-		{"half a body", "/v1/estimate", "application/json", "gzip", good[:len(good)/2], 400, "body_unreadable"},
-		{"nothing", "/v1/estimate", "application/json", "gzip", "", 400, "body_unreadable"},
-		{"no gzip", "/v1/estimate", "application/json", "gzip", `{"url":"` + site + `/packed"}`, 400, "body_unreadable"},
-		{"gzip without saying so", "/v1/estimate", "application/json", "", good, 400, "invalid_json"},
-		{"another coding", "/v1/estimate", "application/json", "br", good, 415, "unsupported_media_type"},
-		{"gzip twice", "/v1/estimate", "application/json", "gzip, gzip", compressed(t, good), 415, "unsupported_media_type"},
-	} {
-		r := a.request(t, http.MethodPost, c.path, c.body)
-		r.Header.Set("Content-Type", c.kind)
-		if c.coding != "" {
-			r.Header.Set("Content-Encoding", c.coding)
-		}
-		got := a.send(t, r)
-		if got.status != c.status || c.code != "" && !strings.Contains(got.body, `"code":"`+c.code+`"`) {
-			t.Errorf("%s: %d %.300s", c.name, got.status, got.body)
-		}
-	}
-}
-
 // endedBatch is a batch of three listings and a repeated one, all with an outcome.
 func endedBatch(t *testing.T, a *app) (id string, store *batch.Store) {
 	t.Helper()
@@ -261,33 +211,4 @@ func rowList(rows []int) string {
 		return "[]"
 	}
 	return strings.ReplaceAll(string(data), ",", " ")
-}
-
-// TestResultsThatTheCallerHasAreNotSentAgain, until failed rows are retried.
-func TestResultsThatTheCallerHasAreNotSentAgain(t *testing.T) {
-	t.Parallel()
-	a := newApp(t, embedded(t), nil)
-	id, store := endedBatch(t, a)
-	a.finishRow(t, store, id, 1, failures[noMatch])
-	a.finishRow(t, store, id, 2, nil)
-	ask := func(query, tag string) answer {
-		r := a.request(t, http.MethodGet, "/v1/batches/"+id+"/results"+query, "")
-		r.Header.Set("If-None-Match", tag)
-		return a.send(t, r)
-	}
-	tag := ask("", "").header.Get("ETag")
-	if got := ask("", `"other", `+tag); got.status != http.StatusNotModified || got.body != "" || got.header.Get("ETag") != tag {
-		t.Errorf("%d %q %.80s", got.status, got.header.Get("ETag"), got.body)
-	}
-	for _, query := range []string{"?format=csv", "?limit=1", "?lang=sw"} {
-		if got := ask(query, tag); got.status != http.StatusOK {
-			t.Errorf("%s: %d", query, got.status)
-		}
-	}
-	if err := store.Retry(t.Context(), id, "again"); err != nil {
-		t.Fatal(err)
-	}
-	if got := ask("", tag); got.status != http.StatusOK {
-		t.Errorf("after a retry: %d", got.status)
-	}
 }

@@ -3,8 +3,6 @@ package api_test
 import (
 	"context"
 	"encoding/json"
-	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -52,14 +50,6 @@ func comparisonOf(input tasks.CompareInput) json.RawMessage {
 	return data
 }
 
-// compareBad is a comparison that is refused.
-func compareBad(name, body, code string) scenario {
-	return scenario{
-		name: name, method: http.MethodPost, url: "/v1/compare", body: body, status: http.StatusBadRequest,
-		has: []string{`"code":"` + code + `"`},
-	}
-}
-
 // pairOf is the body of a comparison with other fields after the URLs.
 func pairOf(path1, path2, more string) string {
 	return `{"url1":"` + site + path1 + `","url2":"` + site + path2 + `"` + more + `}`
@@ -74,23 +64,9 @@ var compareScenarios = []scenario{
 		},
 	},
 	{
-		name: "in Kiswahili at a rate", url: "/v1/compare", body: pairOf("/pair-1", "/pair-2", `,"rate":2700.5,"lang":"sw"`), status: 200,
-		has: []string{`"rate":2700.5`, `"lang":"sw"`, `Gari`},
-	},
-	{
 		name: "kept", url: "/v1/compare", body: pairOf("/kept-1", "/kept-2", `,"rate":2650.00`),
 		before: func(t *testing.T, a *app) string { a.keepComparison(t, "/kept-1", "/kept-2"); return "" },
 		status: 200, has: []string{`"cached":true`},
-	},
-	{
-		name: "kept at another rate", url: "/v1/compare", body: pairOf("/kept-1", "/kept-2", `,"rate":2600`),
-		before: func(t *testing.T, a *app) string { a.keepComparison(t, "/kept-1", "/kept-2"); return "" },
-		status: 200, has: []string{`"cached":true`, `"rate":2600`, `"others":2600`},
-	},
-	{
-		name: "kept the other way round", url: "/v1/compare", body: pairOf("/kept-2", "/kept-1", ""),
-		before: func(t *testing.T, a *app) string { a.keepComparison(t, "/kept-1", "/kept-2"); return "" },
-		status: 200, has: []string{`"cached":false`},
 	},
 	{
 		name: "asynchronous", url: "/v1/compare", body: pairOf("/hangs", "/pair-3", ""), headers: prefer("respond-async"),
@@ -104,21 +80,6 @@ var compareScenarios = []scenario{
 		name: "the first is not public after all", url: "/v1/compare", body: pairOf(forbidden, "/pair-4", ""), status: 400,
 		has: []string{`"code":"url_forbidden"`, `"error":"Car 1 (https://cars.example/forbidden): `},
 	},
-	{
-		name: "without a key", url: "/v1/compare", body: pairOf("/1", "/2", ""), keyless: true, status: 401,
-		exact: `{"error":"Invalid or missing API key"}`,
-	},
-	{
-		name: "another media type", url: "/v1/compare", body: "url1=x", headers: map[string]string{"Content-Type": "text/plain"},
-		status: 415, has: []string{`"code":"unsupported_media_type"`},
-	},
-	{
-		name: "too large", url: "/v1/compare", body: pairOf("/1", "/2", `,"x":"`+strings.Repeat("x", 64<<10)+`"`), status: 413,
-		has: []string{`"code":"body_too_large"`},
-	},
-	compareBad("bad JSON", `{"url1":`, "invalid_json"),
-	compareBad("a private address", `{"url1":"https://cars.example/1","url2":"http://10.0.0.1/"}`, "url_forbidden"),
-	compareBad("French", pairOf("/1", "/2", `,"lang":"fr"`), "lang_invalid"),
 }
 
 // keepComparison keeps a comparison at the rate of who says none.

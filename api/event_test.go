@@ -9,17 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/getkin/kin-openapi/openapi3filter"
-
 	"ushuru/api"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/redisx/redistest"
 )
-
-func init() { //nolint:gochecknoinits // kin-openapi knows no other way
-	openapi3filter.RegisterBodyDecoder("text/event-stream", openapi3filter.PlainBodyDecoder)
-}
 
 // sse is one event, or a comment, as it came.
 type sse struct{ id, name, data, comment string }

@@ -39,10 +39,6 @@ var explainScenarios = []scenario{
 		status: 200, exact: with(swap(string(estimateOf(site+"/explained-hit")), `"cached":false`, `"cached":true`)),
 	},
 	{
-		name: "not asked for", url: "/v1/estimate", body: `{"url":"https://cars.example/explained-hit","explain":false}`,
-		status: 200, exact: swap(string(estimateOf(site+"/explained-hit")), `"cached":false`, `"cached":true`),
-	},
-	{
 		name: "a page", url: "/v1/estimate",
 		body:   `{"url":"https://cars.example/explained-page","html":"page","explain":true}`,
 		before: func(t *testing.T, a *app) string { a.explain(t, a.pastedKey("/explained-page", "page")); return "" },
@@ -53,13 +49,7 @@ var explainScenarios = []scenario{
 		status: 200, has: []string{`"explain":[]`, `"notes":["The sources of these values are no longer stored."]`},
 	},
 	{
-		name: "neither true nor false", url: "/v1/estimate", body: `{"url":"https://cars.example/1","explain":"yes"}`,
-		status: 400, has: []string{`"code":"field_invalid"`},
-	},
-	{
 		name: "sites", url: "/v1/sites",
 		status: 200, has: []string{`{"sites":[{"name":"BE FORWARD","hosts":["beforward.jp"],"gives":["make",`},
 	},
-	{name: "sites without a key", url: "/v1/sites", keyless: true, status: 401},
-	{name: "another method of sites", method: "POST", url: "/v1/sites", status: 405},
 }

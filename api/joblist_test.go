@@ -44,63 +44,6 @@ func (a *app) listOf(t *testing.T, query string) (ids []string, next string) {
 	return ids, page.Next
 }
 
-func TestJobsOfAKeyAreListedAndRetried(t *testing.T) { //nolint:tparallel // its cases follow one another
-	t.Parallel()
-	a := newApp(t, embedded(t), nil)
-	a.work(t)
-	hook := hooked("")(t, a)
-	succeeded, refused, failed := a.submitted(t, "/listed"), a.submitted(t, noMatch), a.submitted(t, forbidden)
-	others := a.submit(t, "/of-another")
-	quote := a.request(t, http.MethodPost, "/v1/quote", `{"make":"toyota","model":"ist","year":2005}`)
-	if got := a.send(t, quote); got.status != http.StatusOK {
-		t.Fatal(got)
-	}
-	all := a.send(t, a.request(t, http.MethodGet, "/v1/jobs", "")).body
-	for _, want := range []string{
-		`"id":"` + succeeded + `","kind":"estimate","state":"succeeded","created":"20`, `"urls":["https://cars.example/listed"],"location":"/v1/jobs/` + succeeded + `"`,
-		`"state":"failed"`, `"code":"no_match"`, `"kind":"quote"`, `"car":{"make":"TOYOTA"`,
-	} {
-		if !strings.Contains(all, want) {
-			t.Errorf("no %s in %s", want, all)
-		}
-	}
-	if strings.Contains(all, others) || strings.Contains(all, `"result"`) || strings.Contains(all, `"candidates"`) {
-		t.Errorf("the list has %s or results: %s", others, all)
-	}
-	first, next := a.listOf(t, "limit=3")
-	rest, last := a.listOf(t, "limit=3&cursor="+next)
-	if len(first) != 3 || len(rest) != 1 || last != "" {
-		t.Errorf("%q then %q, and %q", first, rest, last)
-	}
-	if ids, _ := a.listOf(t, "state=failed"); len(ids) != 2 {
-		t.Errorf("failed: %q", ids)
-	}
-	for _, s := range []scenario{
-		{name: "a state that is none", url: "/v1/jobs?state=waiting", status: 400, has: []string{`"state_unknown"`, "queued"}},
-		{name: "a cursor that is none", url: "/v1/jobs?cursor=garbage", status: 400, has: []string{`"page_invalid"`}},
-		{name: "a retry of what succeeded", method: http.MethodPost, url: "/v1/jobs/" + succeeded + "/retry", status: 409, has: []string{`"job_not_failed"`}},
-		{name: "a retry of another's", method: http.MethodPost, url: "/v1/jobs/" + others + "/retry", status: 403, has: []string{`"not_asked"`, "retry"}},
-		{name: "a retry of none", method: http.MethodPost, url: "/v1/jobs/01JAB2C3D4E5F6G7H8J9K0M1N2/retry", status: 404, has: []string{`"job_not_found"`}},
-		{name: "a retry of a refusal that is remembered", method: http.MethodPost, url: "/v1/jobs/" + refused + "/retry", status: 422, has: []string{`"no_match"`}},
-		{
-			name: "a retry", method: http.MethodPost, url: "/v1/jobs/" + failed + "/retry?rate=4000", status: 202,
-			headers: map[string]string{"Idempotency-Key": "again"}, has: []string{`"kind":"estimate"`, `?rate=4000"`}, hasNot: []string{`"id":"` + failed},
-		},
-	} {
-		t.Run(s.name, func(t *testing.T) { s.run(t, a) })
-	}
-	events := a.send(t, a.request(t, http.MethodGet, "/v1/webhooks/"+hook+"/deliveries", "")).body
-	if !strings.Contains(events, `"error":{"error":"No TRA entry fits this car.","code":"no_match"`) {
-		t.Errorf("the event of a refusal is none of %s", events)
-	}
-	again := a.request(t, http.MethodPost, "/v1/jobs/"+failed+"/retry?rate=4000", "")
-	again.Header.Set("Idempotency-Key", "again")
-	got := a.send(t, again)
-	if ids, _ := a.listOf(t, ""); len(ids) != 5 || got.header.Get("Idempotency-Replayed") != "true" || !strings.Contains(got.body, ids[0]) {
-		t.Errorf("%q, then %v", ids, got)
-	}
-}
-
 // What came with a request is deleted when its job ends, so that the job cannot be retried.
 func TestAJobWithAPageIsNotRetried(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -54,31 +53,6 @@ func TestRequestsPerMinute(t *testing.T) {
 	})
 }
 
-func TestTokensOfTheAI(t *testing.T) {
-	t.Parallel()
-	var used int64
-	a := newApp(t, embedded(t), func(o *api.Options) {
-		o.Limits.AITokens = 1000
-		o.AIUsage = func(_ context.Context, _ string) (int64, time.Time, error) {
-			return used, time.Now().Add(time.Hour), nil
-		}
-	})
-	for _, used = range []int64{499, 500, 800} {
-		want := fmt.Sprintf("used=%d, limit=1000, reset=3600", used)
-		switch used {
-		case 500:
-			want += ", warning=50"
-		case 800:
-			want += ", warning=80"
-		}
-		r := a.request(t, http.MethodPost, "/v1/compare", pairOf("/tokens-1", "/tokens-2", ""))
-		r.Header.Set("Prefer", "respond-async")
-		if got := a.send(t, r); got.status != http.StatusAccepted || got.header.Get("Key-Ai-Tokens") != want {
-			t.Errorf("%d %q, want %q", got.status, got.header.Get("Key-Ai-Tokens"), want)
-		}
-	}
-}
-
 func TestCachedResponsesDoNotCount(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits = pace.Limits{PerMinute: 1} })
@@ -120,31 +94,6 @@ func TestRunningJobsPerKey(t *testing.T) {
 		}
 		if got = a.ask(t, "/later2", async); got.status != http.StatusTooManyRequests {
 			t.Errorf("and the third after that: %d %s", got.status, got.body)
-		}
-	})
-}
-
-func TestBatchListingsPerKey(t *testing.T) {
-	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		a := newApp(t, conn, func(o *api.Options) { o.Limits = pace.Limits{BatchItems: 3} })
-		hand := func(listings ...string) answer {
-			body, err := json.Marshal(map[string][]string{"urls": listings})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return a.send(t, a.request(t, http.MethodPost, "/v1/batches", string(body)))
-		}
-		if got := hand(site+"/1", site+"/2"); got.status != http.StatusCreated {
-			t.Fatalf("two: %d %s", got.status, got.body)
-		}
-		if got := hand(site+"/3", site+"/4"); got.status != http.StatusTooManyRequests || got.header.Get("Retry-After") == "" {
-			t.Errorf("two more: %d %s", got.status, got.body)
-		}
-		if got := hand(site+"/3", site+"/4", site+"/5", site+"/6"); got.status != http.StatusRequestEntityTooLarge {
-			t.Errorf("more than ever: %d %s", got.status, got.body)
-		}
-		if got := hand(site + "/3"); got.status != http.StatusCreated {
-			t.Errorf("one more: %d %s", got.status, got.body)
 		}
 	})
 }

@@ -7,11 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shopspring/decimal"
-
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
-	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -31,13 +28,6 @@ func quoteOf(input json.RawMessage) json.RawMessage {
 		panic(err)
 	}
 	return data
-}
-
-func quote(name, body, message string) scenario {
-	return scenario{
-		name: name, method: http.MethodPost, url: "/v1/quote", body: body, status: 400,
-		has: []string{`"code":"field_invalid"`, message},
-	}
 }
 
 var quoteScenarios = []scenario{
@@ -60,25 +50,6 @@ var quoteScenarios = []scenario{
 		},
 		status: 200, has: []string{`"cached":true`},
 	},
-	{
-		name: "asynchronous", url: "/v1/quote", body: `{"make":"TOYOTA","modelCode":"NKE165","year":2014}`,
-		headers: prefer("respond-async"),
-		status:  202, has: []string{`"kind":"quote"`}, want: map[string]string{"Retry-After": "2"},
-	},
-	{
-		name: "a price in yen", url: "/v1/quote", body: `{"make":"TOYOTA","modelCode":"NKE165","year":2013,"cfPriceJPY":1000000,"fobPriceUSD":5000,"fobPriceJPY":1,"jpyPerUSD":150}`,
-		status: 200, has: []string{`"fobPriceUSD":5000,"cfPriceUSD":6666.67}`}, hasNot: []string{`"field_ignored"`},
-	},
-	{
-		name: "a price in yen without its rate", url: "/v1/quote", body: `{"make":"TOYOTA","modelCode":"NKE165","year":2013,"fobPriceJPY":900000}`,
-		status: 400, has: []string{`"code":"jpy_rate_missing"`, `"param":"jpyPerUSD"`},
-	},
-	quote("no make", `{"model":"VITZ","year":2015}`, `\"make\" is required`),
-	quote("year is text", `{"make":"TOYOTA","model":"VITZ","year":"2015"}`, `\"year\" must be a whole number`),
-	quote("price is text", `{"make":"TOYOTA","model":"VITZ","year":2015,"fobPriceUSD":"6180"}`, `\"fobPriceUSD\" must be greater than 0`),
-	{name: "a rate of another world", url: "/v1/quote", body: `{"make":"TOYOTA","model":"VITZ","year":2015,"rate":1}`, status: 400, has: []string{`"code":"rate_invalid"`}},
-	{name: "without a key", url: "/v1/quote", body: `{}`, keyless: true, status: 401},
-	{name: "a body of a page's size", url: "/v1/quote", body: `{"make":"` + strings.Repeat("x", 70_000) + `"}`, status: 413},
 }
 
 func (a *app) keepQuote(t *testing.T, input vehicle.QuoteInput) {
@@ -137,23 +108,10 @@ var rateScenarios = []scenario{
 		status: 200, has: []string{`"cached":false`, `"others":2700.5`},
 	},
 	{
-		name: "with where the values came from", url: "/v1/estimate", body: `{"url":"https://cars.example/rate","rate":2500,"explain":true}`,
-		status: 200, has: []string{`"others":2500`, `"explain":[`},
-	},
-	{
 		name: "another rate for a quote", url: "/v1/quote", body: `{"make":"TOYOTA","modelCode":"NKE165","year":2012,"rate":2500}`,
 		status: 200, has: []string{`"others":2500`, `"input":{"make":"TOYOTA"`, `"message":"The request gives no price`},
 		hasNot: []string{"listing", "angazo"},
 	},
-	badRate("below the bounds", `499.99`),
-	badRate("true", `true`),
-}
-
-func badRate(name, rate string) scenario {
-	return scenario{
-		name: name, url: "/v1/estimate", body: `{"url":"https://cars.example/rate","rate":` + rate + `}`,
-		status: 400, has: []string{`"code":"rate_invalid"`, "from 500 to 10000"},
-	}
 }
 
 // A kept drive-away cost is that of its own rate: another rate must not change
@@ -173,35 +131,5 @@ func TestRateIsAppliedOnce(t *testing.T) {
 	again := a.send(t, a.request(t, http.MethodPost, "/v1/estimate", `{"url":"https://cars.example/twice","rate":2500}`))
 	if again.body != once.body {
 		t.Errorf("\n%s\n%s", once.body, again.body)
-	}
-}
-
-// A doubt that is none at another rate is not kept.
-func TestRateRemovesWarnings(t *testing.T) {
-	t.Parallel()
-	a := newApp(t, embedded(t), nil)
-	var kept vehicle.Estimate
-	if err := json.Unmarshal(estimateOf(site+"/doubt"), &kept); err != nil {
-		t.Fatal(err)
-	}
-	cheap := money.NewNumber(decimal.NewFromInt(1000)) // far below the authority's value
-	kept.Car.Year = kept.Matched.YOM                   // no step of the age is ahead
-	kept.Car.FOBPriceUSD, kept.Warnings = &cheap, []vehicle.Warning{{Code: "exchange_rate_odd", Message: "Odd."}}
-	data, err := json.Marshal(kept)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.cache.Put(t.Context(), estimateKey("/doubt"), data, time.Now().Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
-	got := a.send(t, a.request(t, http.MethodPost, "/v1/estimate", `{"url":"https://cars.example/doubt","rate":2500}`))
-	var answer vehicle.Estimate
-	if err := json.Unmarshal([]byte(got.body), &answer); err != nil || answer.DriveAway.Exchange.Others.String() != "2500" {
-		t.Fatalf("got %s (%v), want the rate 2500", got.body, err)
-	}
-	for _, w := range answer.Warnings {
-		if w.Level != message.Info {
-			t.Errorf("got the warning %+v, want none above information", w)
-		}
 	}
 }

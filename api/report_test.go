@@ -68,13 +68,6 @@ func readingJSON() json.RawMessage {
 	return data
 }
 
-func reportBad(name, body, code string) scenario {
-	return scenario{
-		name: name, method: http.MethodPost, url: "/v1/condition-report", body: body, status: http.StatusBadRequest,
-		has: []string{`"code":"` + code + `"`},
-	}
-}
-
 // form is the body of a form: names and contents; "file" is sent as a file.
 func form(fields ...string) string {
 	var body strings.Builder
@@ -119,10 +112,6 @@ var reportScenarios = []scenario{
 		has: []string{`"lang":"en"`, `"cached":false`, `"id":"` + tasks.ReportInput{URL: auction + "/1.jpg"}.ID() + `"`},
 	},
 	{
-		name: "in Kiswahili", url: "/v1/condition-report", body: `{"url":"` + auction + `/1.jpg","lang":"sw"}`, status: 200,
-		has: []string{`"lang":"sw"`},
-	},
-	{
 		name: "kept", url: "/v1/condition-report", body: `{"url":"` + auction + `/kept.jpg"}`,
 		before: func(t *testing.T, a *app) string {
 			return keepReadingOf(t, a, auction+"/kept.jpg")
@@ -130,60 +119,16 @@ var reportScenarios = []scenario{
 		status: 200, has: []string{`"cached":true`, `"lang":"en"`, `"summary":"## 1. At a glance`},
 	},
 	{
-		name: "kept, in the other language", url: "/v1/condition-report", body: `{"url":"` + auction + `/kept.jpg","lang":"sw"}`,
-		status: 200, has: []string{`"cached":true`, `"lang":"sw"`}, hasNot: []string{"At a glance"},
-	},
-	{
 		name: "asynchronous", url: "/v1/condition-report", body: `{"url":"` + auction + `/2.jpg"}`, headers: prefer("respond-async"),
 		status: 202, has: []string{`"kind":"report"`},
 	},
-	{
-		name: "without a key", url: "/v1/condition-report", body: `{"url":"` + auction + `/1.jpg"}`, keyless: true, status: 401,
-		exact: `{"error":"Invalid or missing API key"}`,
-	},
-	{
-		name: "another media type", url: "/v1/condition-report", body: "x", headers: map[string]string{"Content-Type": "image/jpeg"},
-		status: 415, has: []string{`"code":"unsupported_media_type"`},
-	},
-	reportBad("bad JSON", `{"url":`, "invalid_json"),
-	reportBad("no URL", `{}`, "url_missing"),
-	reportBad("an empty URL", `{"url":" "}`, "url_missing"),
-	reportBad("the URL is a number", `{"url":1}`, "url_missing"),
-	reportBad("no URL at all", `{"url":"sheet"}`, "url_invalid"),
-	reportBad("a host that is no auction site", `{"url":"https://cars.example/sheet.jpg"}`, "sheet_host_unsupported"),
-	reportBad("a host that looks like one", `{"url":"https://auctions.aleado.com.cars.example/sheet.jpg"}`, "sheet_host_unsupported"),
-	reportBad("a private address", `{"url":"http://10.0.0.1/sheet.jpg"}`, "url_forbidden"),
-	reportBad("French", `{"url":"`+auction+`/1.jpg","lang":"fr"}`, "lang_invalid"),
-	reportBad("lang is a number", `{"url":"`+auction+`/1.jpg","lang":1}`, "lang_invalid"),
 	sendForm("a file", 200, `"lang":"en"`, form("file", jpeg)),
-	sendForm("a file in Kiswahili", 200, `"lang":"sw"`, form("lang", "sw", "other", "x", "file", jpeg)),
-	sendForm("a file in French", 400, `"code":"lang_invalid"`, form("file", jpeg, "lang", "fr")),
-	sendForm("a zip", 400, `"code":"sheet_type_unsupported"`, form("file", "PK\x03\x04 archive")),
-	sendForm("no file", 400, `"code":"form_invalid"`, form("lang", "en")),
-	sendForm("two files", 400, `"code":"form_invalid"`, form("file", jpeg, "file", jpeg)),
-	sendForm("an empty file", 400, `"code":"file_empty"`, form("file", "")),
-	sendForm("half a form", 400, `"code":"form_invalid"`, form("file", jpeg)[:60]),
-	sendForm("no form", 400, `"code":"form_invalid"`, "x"),
 	sendForm("a file above 12 MB", 413, `"code":"sheet_too_large"`, form("file", jpeg+strings.Repeat("x", maxFile))),
-	sendForm("a form far above 12 MB", 413, `"code":"sheet_too_large"`, form("x", strings.Repeat("x", maxFile+1<<20), "file", jpeg)),
 	{
 		name: "the map of a sheet", url: "/v1/condition-report/{id}/map.svg?lang=sw",
 		before: keepReading, status: 200, has: []string{"<svg"}, hasNot: []string{"<script"},
 		want: map[string]string{"Content-Type": "image/svg+xml; charset=utf-8", "X-Content-Type-Options": "nosniff"},
 	},
-	{
-		name: "the map in French", url: "/v1/condition-report/{id}/map.svg?lang=fr", before: keepReading,
-		status: 400, has: []string{`"code":"lang_invalid"`},
-	},
-	{
-		name: "the map of no sheet", url: "/v1/condition-report/0123456789abcdef0123456789abcdef/map.svg",
-		status: 404, has: []string{`"code":"report_not_found"`},
-	},
-	{
-		name: "the map without a key", url: "/v1/condition-report/{id}/map.svg", before: keepReading, keyless: true, status: 401,
-		exact: `{"error":"Invalid or missing API key"}`,
-	},
-	{name: "an id that is none", url: "/v1/condition-report/x/map.svg", status: 404},
 }
 
 // keepReading keeps what was read of a sheet and returns its id.

@@ -9,7 +9,6 @@ import (
 
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/vehicle"
-	"ushuru/tasks"
 )
 
 // inDays is a day from today on, in Dar es Salaam.
@@ -35,44 +34,26 @@ func badTerms(name, terms, code string, has ...string) scenario {
 }
 
 var termsScenarios = []scenario{
-	termed("landing on a day", `"landing":"`+inDays(30)+`"`,
-		`"landing":{"from":"`+inDays(30)+`","to":"`+inDays(30)+`","likely":"`+inDays(30)+`"`),
 	termed("landing between two days", `"landing":{"from":"`+inDays(10)+`","to":"`+inDays(20)+`"}`,
 		`"landing":{"from":"`+inDays(10)+`","to":"`+inDays(20)+`","likely":"`+inDays(15)+`"`),
-	termed("landing is null", `"landing":null`, `"landing":{"from":"`),
-	badTerms("a landing that is no day", `"landing":"January"`, "field_invalid"),
 
 	termed("the caller's figures", `"costs":{"freightUSD":1300.5,"agentTZS":350000,"otherTZS":123456,"exchangeRate":2700}`,
 		`"amountUSD":"1,300.50","amountTZS":"3,511,350.00","lowUSD":"1,300.50"`, `"amountTZS":"350,000.00"`, `"amountTZS":"123,456.00"`,
 		`"standing":"caller"`, `"others":2700`),
-	termed("the same rate twice", `"rate":2700,"costs":{"exchangeRate":2700.00}`, `"others":2700`),
-	badTerms("two rates", `"rate":2700,"costs":{"exchangeRate":2600}`, "field_invalid", `costs.exchangeRate`),
 
-	termed("Dar es Salaam", `"destination":"Dar-es-Salaam, Tanzania"`),
 	badTerms("in Swahili", `"lang":"sw","destination":"Mombasa"`, "destination_unsupported", "bandari ya Dar es Salaam"),
 	{
 		name: "Zanzibar in a batch", url: "/v1/batches",
 		body:   `{"urls":["https://cars.example/1"],"options":{"destination":"Zanzibar"}}`,
 		status: 400, has: []string{`"code":"destination_unsupported"`},
 	},
-	compareBad("a comparison to Zanzibar", pairOf("/1", "/2", `,"destination":"Zanzibar"`), "destination_unsupported"),
 
 	termed("fields that do not exist", `"colour":"red","costs":{"freight":1300},"landing":{"from":"`+inDays(9)+`","until":"x"}`,
 		`"code":"field_ignored"`, `colour`, `costs.freight`, `landing.until`),
-	{
-		name: "a field that does not exist in a comparison", url: "/v1/compare", body: pairOf("/pair-7", "/pair-8", `,"colour":"red"`),
-		status: 200, has: []string{`"code":"field_ignored"`, `colour`},
-	},
 
 	termed("the highest price for a target", `"target":{"onTheRoadTZS":40000000}`,
 		`"maxPriceUSD":{"targetTZS":40000000,"fob":{"low":`, `"cf":{"low":`),
-	termed("a target that no car meets", `"target":{"onTheRoadTZS":1000000}`,
-		`"fob":{"low":null,"likely":null,"high":null}`, `"cf":{"low":null,"likely":null,"high":null}`),
 	termed("the cost by month", `"byMonth":true`, `"byMonth":{"months":[{"month":"`, `"assumed":true`),
-	{
-		name: "a comparison by month", url: "/v1/compare", body: pairOf("/pair-7", "/pair-8", `,"byMonth":true`),
-		status: 200, has: []string{`"code":"field_ignored"`, `byMonth`},
-	},
 	{
 		name: "the highest price of a quote", url: "/v1/quote",
 		body:   `{"make":"TOYOTA","modelCode":"NKE165","year":2009,"target":{"onTheRoadTZS":40000000}}`,
@@ -143,35 +124,5 @@ func TestTheLocationOfAJobHasTheTerms(t *testing.T) {
 	}
 	if *job.Result.Summary.OnTheRoad != *waited.Summary.OnTheRoad {
 		t.Errorf("%+v, who waits gets %+v", job.Result.Summary.OnTheRoad, waited.Summary.OnTheRoad)
-	}
-}
-
-// TestAComparisonOnOtherTermsIsMadeAgain of what is kept: nothing is asked, and what is
-// kept stays as it is.
-func TestAComparisonOnOtherTermsIsMadeAgain(t *testing.T) {
-	t.Parallel()
-	a := newApp(t, embedded(t), nil)
-	a.keepComparison(t, "/own-1", "/own-2")
-	key := tasks.CompareInput{URL1: site + "/own-1", URL2: site + "/own-2", Lang: "en"}.Key()
-	kept, err := a.cache.Get(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for terms, piece := range map[string]string{
-		``: `"others":2650`, `,"landing":"` + inDays(30) + `"`: `"likely":"` + inDays(30), `,"costs":{"freightUSD":901}`: `"amountUSD":"901.00"`,
-		`,"landing":null,"costs":{}`: `"others":2650`, `,"rate":2800`: `"others":2800`,
-	} {
-		for range 2 {
-			got := a.send(t, a.request(t, http.MethodPost, "/v1/compare", pairOf("/own-1", "/own-2", terms)))
-			if got.status != http.StatusOK || !strings.Contains(got.body, `"cached":true,"rate"`) || strings.Count(got.body, piece) < 2 {
-				t.Errorf("%s: %d, no %s twice in %s", terms, got.status, piece, got.body)
-			}
-		}
-	}
-	if now, err := a.cache.Get(t.Context(), key); err != nil || string(now) != string(kept) {
-		t.Errorf("what is kept has changed: %v", err)
-	}
-	if other := (tasks.CompareInput{URL1: site + "/own-1", URL2: site + "/own-2", Lang: "sw"}).Key(); other == key {
-		t.Error("the languages share a key")
 	}
 }

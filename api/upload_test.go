@@ -64,25 +64,7 @@ var pastedScenarios = []scenario{
 		before: func(t *testing.T, a *app) string { a.keep(t, a.pastedKey("/pasted", "page two"), "kept"); return "" },
 		status: 200, has: []string{`"version":"kept"`, `"cached":true`},
 	},
-	{
-		name: "another page of the URL", url: "/v1/estimate", body: sent("/pasted", "page three"),
-		status: 200, has: []string{`"version":"page three"`, `"cached":false`},
-	},
-	{
-		name: "a page of an address that may not be asked", url: "/v1/estimate", body: `{"url":"http://10.0.0.1/","html":"x"}`,
-		status: 400, has: []string{`"code":"url_forbidden"`},
-	},
-	{
-		name: "a page of an address that is no listing", url: "/v1/estimate",
-		body:   `{"url":"https://www.beforward.jp/stocklist/","html":"x"}`,
-		status: 400, has: []string{`"code":"url_unsupported"`},
-	},
-	{name: "a page without URL", url: "/v1/estimate", body: `{"html":"x"}`, status: 400, has: []string{`"code":"url_missing"`}},
 	{name: "an empty page", url: "/v1/estimate", body: sent("/1", " \n"), status: 400, has: []string{`"code":"page_empty"`}},
-	{
-		name: "a page that is a number", url: "/v1/estimate", body: `{"url":"https://cars.example/1","html":5}`,
-		status: 400, has: []string{`"code":"field_invalid"`},
-	},
 	{
 		name: "the largest page", url: "/v1/estimate", body: sent("/no-match", largest),
 		status: 422, has: []string{`"code":"no_match"`},

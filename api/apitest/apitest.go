@@ -23,6 +23,7 @@ import (
 	"ushuru/pkg/keys"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
@@ -109,7 +110,7 @@ func (a Answer) Has(status int, pieces ...string) bool {
 	return a.Status == status
 }
 
-// Send sends a request to a handler.
+// Send sends a request to a handler. The long tier holds its answer to openapi.yaml.
 func Send(t *testing.T, handler request.Handler, ask Ask) Answer {
 	t.Helper()
 	method := ask.Method
@@ -129,6 +130,7 @@ func Send(t *testing.T, handler request.Handler, ask Ask) Answer {
 	}
 	plain = mux.SetURLVars(plain, ask.Vars)
 	w := httptest.NewRecorder()
+	w.Header().Set("X-Request-Id", known.ID) // as the server does
 	recorder := &request.Recorder{ResponseWriter: w, Request: known}
 	defer known.Place.Leave()
 	request.Handler(func(w http.ResponseWriter, r *http.Request) error {
@@ -137,6 +139,9 @@ func Send(t *testing.T, handler request.Handler, ask Ask) Answer {
 		}
 		return handler(w, r)
 	}).ServeHTTP(recorder, plain)
+	if testenv.IsLong() {
+		holdToContract(t, plain, w)
+	}
 	return Answer{w.Code, w.Header(), w.Body.String()}
 }
 

@@ -62,6 +62,9 @@ func TestARequestCountsOnceAgainstTheRate(t *testing.T) {
 				break
 			}
 		}
+		if got := w.Header().Get("Ratelimit-Policy"); got != `"minute";q=2;w=60` {
+			t.Errorf("request %d: Ratelimit-Policy is %q", i, got)
+		}
 		if got := w.Header().Get("Ratelimit-Limit"); got != "2" {
 			t.Errorf("request %d: Ratelimit-Limit is %q", i, got)
 		}

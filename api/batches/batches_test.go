@@ -13,6 +13,7 @@ import (
 
 	"ushuru/api/apitest"
 	"ushuru/api/await"
+	"ushuru/pkg/batch"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
@@ -128,7 +129,7 @@ func TestBatchesOfAKeyAreListed(t *testing.T) {
 	t.Parallel()
 	s, _ := newResource(t)
 	var made []string
-	for range 3 {
+	for range 4 { // the last page is full, and no empty one follows
 		made = append(made, create(t, s, `{"urls":["https://cars.example/1"]}`))
 	}
 	var page struct {
@@ -141,6 +142,9 @@ func TestBatchesOfAKeyAreListed(t *testing.T) {
 	for cursor := ""; ; cursor = page.Next {
 		page.Next, page.Batches = "", nil
 		apitest.Send(t, s.List, apitest.Ask{URL: "/v1/batches?limit=2&cursor=" + cursor}).Decode(t, &page)
+		if len(page.Batches) != 2 {
+			t.Errorf("got a page of %d batches, want 2", len(page.Batches))
+		}
 		for _, b := range page.Batches {
 			listed = append(listed, b.ID)
 		}
@@ -172,12 +176,12 @@ func TestRowsAreReadInPages(t *testing.T) {
 		"?state=failed&lang=sw": {`"error":{"error":"Ukurasa huu`, `"code":"not_a_listing"`},
 		"?state=waiting":        {`{"items":[]}`},
 	} {
-		if got := apitest.Send(t, s.ListItems, apitest.Ask{URL: "/items" + query, Vars: of(id)}); !got.Has(200, want...) {
+		if got := apitest.Send(t, s.ListItems, apitest.Ask{URL: "/v1/batches/" + id + "/items" + query, Vars: of(id)}); !got.Has(200, want...) {
 			t.Errorf("%s: got %d %s, want %q", query, got.Status, got.Body, want)
 		}
 	}
 	for query, code := range map[string]string{"?limit=0": "page_invalid", "?cursor=x": "page_invalid", "?state=x": "state_unknown"} {
-		if got := apitest.Send(t, s.ListItems, apitest.Ask{URL: "/items" + query, Vars: of(id)}); !got.Has(400, code) {
+		if got := apitest.Send(t, s.ListItems, apitest.Ask{URL: "/v1/batches/" + id + "/items" + query, Vars: of(id)}); !got.Has(400, code) {
 			t.Errorf("%s: got %d %s, want %s", query, got.Status, got.Body, code)
 		}
 	}
@@ -190,7 +194,7 @@ func TestResultsInEveryFormat(t *testing.T) {
 	id := create(t, s, three)
 	finish(t, p, id)
 	send := func(query, accept string) apitest.Answer {
-		return apitest.Send(t, s.GetResults, apitest.Ask{URL: "/results" + query, Vars: of(id), Headers: map[string]string{"Accept": accept}})
+		return apitest.Send(t, s.GetResults, apitest.Ask{URL: "/v1/batches/" + id + "/results" + query, Vars: of(id), Headers: map[string]string{"Accept": accept}})
 	}
 	var whole struct {
 		Batch   struct{ ID string } `json:"batch"`
@@ -223,10 +227,10 @@ func TestResultsInEveryFormat(t *testing.T) {
 	if workbook := send("?format=xlsx", ""); !strings.HasPrefix(workbook.Body, "PK") {
 		t.Errorf("a workbook is %.20q", workbook.Body)
 	}
-	if part := send("?limit=1", ""); !part.Has(200, `"row":1`, `"next":"1"`) || part.Header.Get("Link") != `</results?cursor=1&limit=1>; rel="next"` {
+	if part := send("?limit=1", ""); !part.Has(200, `"row":1`, `"next":"1"`) || part.Header.Get("Link") != `</v1/batches/`+id+`/results?cursor=1&limit=1>; rel="next"` {
 		t.Errorf("a part: got %v %.300s", part.Header, part.Body)
 	}
-	if head := apitest.Send(t, s.GetResults, apitest.Ask{Method: "HEAD", URL: "/results", Vars: of(id)}); head.Status != 200 || head.Body != "" {
+	if head := apitest.Send(t, s.GetResults, apitest.Ask{Method: "HEAD", URL: "/v1/batches/" + id + "/results", Vars: of(id)}); head.Status != 200 || head.Body != "" {
 		t.Errorf("HEAD: got %d %.50s", head.Status, head.Body)
 	}
 	for query, code := range map[string]string{
@@ -245,7 +249,7 @@ func TestResultsThatTheCallerHasAreNotSentAgain(t *testing.T) {
 	s, p := newResource(t)
 	id := create(t, s, three)
 	send := func(query, known string) apitest.Answer {
-		return apitest.Send(t, s.GetResults, apitest.Ask{URL: "/results" + query, Vars: of(id), Headers: map[string]string{"If-None-Match": known}})
+		return apitest.Send(t, s.GetResults, apitest.Ask{URL: "/v1/batches/" + id + "/results" + query, Vars: of(id), Headers: map[string]string{"If-None-Match": known}})
 	}
 	if got := send("", ""); got.Header.Get("ETag") != "" {
 		t.Errorf("a batch that runs has the tag %s", got.Header.Get("ETag"))
@@ -306,7 +310,7 @@ func TestResultsAreSorted(t *testing.T) {
 				URL string `json:"url"`
 			} `json:"results"`
 		}
-		apitest.Send(t, s.GetResults, apitest.Ask{URL: "/results" + query, Vars: of(id)}).Decode(t, &page)
+		apitest.Send(t, s.GetResults, apitest.Ask{URL: "/v1/batches/" + id + "/results" + query, Vars: of(id)}).Decode(t, &page)
 		var names []string
 		for _, row := range page.Results {
 			names = append(names, strings.TrimPrefix(row.URL, "https://cars.example/"))
@@ -381,6 +385,35 @@ func TestPagesOfResultsAreReadInPieces(t *testing.T) {
 	for _, c := range []struct{ limit, read, want int }{{0, 0, 200}, {0, 1000, 200}, {50, 0, 50}, {1000, 0, 200}, {1000, 900, 100}} {
 		if got := (resultPart{limit: c.limit}).page(c.read); got != c.want {
 			t.Errorf("limit %d after %d rows: got %d, want %d", c.limit, c.read, got, c.want)
+		}
+	}
+}
+
+// The report of a batch names the cars of rows that failed: as they were read, or described.
+func TestReportNamesCarsOfRowsThatFailed(t *testing.T) {
+	t.Parallel()
+	s, p := newResource(t)
+	store := p.Batches
+	b, err := store.Create(t.Context(), batch.New{Owner: "key", Rows: []batch.Row{
+		{Number: 1, URL: "https://cars.example/1"}, {Number: 2, Car: json.RawMessage(`{"make":"MAZDA","model":"DEMIO","year":2012}`)},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.ClaimRows(t.Context(), b.ID, 2); err != nil {
+		t.Fatal(err)
+	}
+	read := &jobs.Error{Notice: message.New("error/no_match", nil), Permanent: true}
+	read.Details = json.RawMessage(`{"car":{"make":"TOYOTA","model":"VITZ","year":2014},"candidates":[]}`)
+	for row, why := range []*jobs.Error{read, {Notice: message.New("error/not_a_listing", nil)}} {
+		if _, err := store.Fail(t.Context(), b.ID, row, why); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := apitest.Send(t, s.GetResults, apitest.Ask{URL: "/v1/batches/" + b.ID + "/results?format=csv", Vars: of(b.ID)})
+	for _, want := range []string{",TOYOTA,VITZ,", ",MAZDA,DEMIO,"} {
+		if !strings.Contains(got.Body, want) {
+			t.Errorf("no %s\n%s", want, got.Body)
 		}
 	}
 }

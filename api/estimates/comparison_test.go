@@ -21,8 +21,8 @@ func pair(one, other, more string) string {
 	return `{"url1":"` + site + one + `","url2":"` + site + other + `"` + more + `}`
 }
 
-// keepComparison caches the comparison of two listings.
-func keepComparison(t *testing.T, p *apitest.Parts, one, other string, report *string) {
+// comparisonJSON is the comparison of two listings.
+func comparisonJSON(t *testing.T, one, other string, report *string) []byte {
 	t.Helper()
 	rate, err := money.ParseNumber("2650")
 	if err != nil {
@@ -34,10 +34,17 @@ func keepComparison(t *testing.T, p *apitest.Parts, one, other string, report *s
 		Car1: cars.Car1, Car2: cars.Car2, CondReport1: report, Rate: &rate, Lang: "en", Verdict: &verdict,
 		Recommendation: advice.Write(verdict, cars, "en"),
 	})
-	if err == nil {
-		err = p.Cache.Put(t.Context(), tasks.CompareInput{URL1: site + one, URL2: site + other, Lang: "en"}.Key(), data, time.Now().Add(time.Hour))
-	}
 	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// keepComparison caches the comparison of two listings.
+func keepComparison(t *testing.T, p *apitest.Parts, one, other string, report *string) {
+	t.Helper()
+	key := tasks.CompareInput{URL1: site + one, URL2: site + other, Lang: "en"}.Key()
+	if err := p.Cache.Put(t.Context(), key, comparisonJSON(t, one, other, report), time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -96,7 +103,7 @@ func TestAComparisonBecomesAJob(t *testing.T) {
 	if want := `{"url1":"https://cars.example/1","url2":"https://cars.example/2","rate":"2650","lang":"sw"}`; err != nil || string(record.Input) != want {
 		t.Errorf("the input is %s, %v, want %s", record.Input, err, want)
 	}
-	p.Succeed(t, job.ID, `{"cached":false}`)
+	p.Succeed(t, job.ID, string(comparisonJSON(t, "/1", "/2", nil)))
 	if got := apitest.Send(t, s.PostComparison, ask); got.Status != 202 && !got.Has(200, `"cached":`) {
 		t.Errorf("after its end: got %d %.300s", got.Status, got.Body)
 	}

@@ -173,7 +173,7 @@ func TestTheDamageMapOfASheet(t *testing.T) {
 	t.Parallel()
 	s, p := newResource(t)
 	id := tasks.ReportInput{URL: sheetURL}.ID()
-	ask := apitest.Ask{URL: "/map.svg", Vars: map[string]string{"id": id}}
+	ask := apitest.Ask{URL: "/v1/condition-report/" + id + "/map.svg", Vars: map[string]string{"id": id}}
 	if got := apitest.Send(t, s.GetDamageMap, ask); !got.Has(404, `"code":"report_not_found"`) {
 		t.Errorf("before it is read: got %d %s", got.Status, got.Body)
 	}

@@ -35,24 +35,33 @@ func create(t *testing.T, s *Resource) (id, secret string) {
 }
 
 // one sends a request about a webhook.
-func one(t *testing.T, s *Resource, do ofOne, method, id, key string) apitest.Answer {
+func one(t *testing.T, s *Resource, do ofOne, method, id, below, key string) apitest.Answer {
 	t.Helper()
-	return apitest.Send(t, s.Of(do), apitest.Ask{Method: method, URL: "/v1/webhooks/" + id, Vars: map[string]string{"id": id, "delivery": "msg0"}, Key: key})
+	return apitest.Send(t, s.Of(do), apitest.Ask{Method: method, URL: "/v1/webhooks/" + id + below, Vars: map[string]string{"id": id, "delivery": "msg0"}, Key: key})
 }
 
 func TestAWebhookIsOfItsKeyAlone(t *testing.T) {
 	t.Parallel()
 	s, _ := newResource(t)
 	id, _ := create(t, s)
-	for name, do := range map[string]ofOne{
-		"get": s.Get, "remove": s.Remove, "rotate": s.Rotate, "enable": s.Enable, "test": s.Test, "verify": s.Verify,
-		"deliveries": s.ListDeliveries, "redeliver": s.Redeliver,
+	for _, c := range []struct {
+		method, below string
+		do            ofOne
+	}{
+		{http.MethodGet, "", s.Get},
+		{http.MethodDelete, "", s.Remove},
+		{http.MethodPost, "/rotate", s.Rotate},
+		{http.MethodPost, "/enable", s.Enable},
+		{http.MethodPost, "/test", s.Test},
+		{http.MethodPost, "/verify", s.Verify},
+		{http.MethodGet, "/deliveries", s.ListDeliveries},
+		{http.MethodPost, "/deliveries/msg0/redeliver", s.Redeliver},
 	} {
-		if got := one(t, s, do, http.MethodPost, id, "other"); !got.Has(404, `"code":"webhook_not_found"`) {
-			t.Errorf("%s: got %d %s", name, got.Status, got.Body)
+		if got := one(t, s, c.do, c.method, id, c.below, "other"); !got.Has(404, `"code":"webhook_not_found"`) {
+			t.Errorf("%s %s: got %d %s", c.method, c.below, got.Status, got.Body)
 		}
 	}
-	if got := apitest.Send(t, s.Patch, apitest.Ask{Method: http.MethodPatch, URL: "/", Body: `{"url":"https://other.example/"}`, Vars: map[string]string{"id": id}, Key: "other"}); got.Status != 404 {
+	if got := apitest.Send(t, s.Patch, apitest.Ask{Method: http.MethodPatch, URL: "/v1/webhooks/" + id, Body: `{"url":"https://other.example/"}`, Vars: map[string]string{"id": id}, Key: "other"}); got.Status != 404 {
 		t.Errorf("patch: got %d %s", got.Status, got.Body)
 	}
 	if got := apitest.Send(t, s.List, apitest.Ask{URL: "/v1/webhooks", Key: "other"}); !got.Has(200, `{"webhooks":[]}`) {
@@ -65,15 +74,15 @@ func TestOnlyTheResponseThatMakesASecretHasIt(t *testing.T) {
 	t.Parallel()
 	s, _ := newResource(t)
 	id, secret := create(t, s)
-	if got := one(t, s, s.Get, http.MethodGet, id, ""); !got.Has(200, `"id":"`+id+`"`, `"state":"pending"`) || strings.Contains(got.Body, "whsec_") {
+	if got := one(t, s, s.Get, http.MethodGet, id, "", ""); !got.Has(200, `"id":"`+id+`"`, `"state":"pending"`) || strings.Contains(got.Body, "whsec_") {
 		t.Errorf("got %d %s", got.Status, got.Body)
 	}
-	rotated := one(t, s, s.Rotate, http.MethodPost, id, "")
+	rotated := one(t, s, s.Rotate, http.MethodPost, id, "/rotate", "")
 	if !rotated.Has(200, `"secret":"whsec_`) || strings.Contains(rotated.Body, secret) {
 		t.Errorf("a new secret: got %d %s", rotated.Status, rotated.Body)
 	}
 	rotate := await.WithIdempotencyKey(s.Of(s.Rotate))
-	ask := apitest.Ask{Method: http.MethodPost, URL: "/rotate", Vars: map[string]string{"id": id}, Headers: map[string]string{"Idempotency-Key": "one"}}
+	ask := apitest.Ask{Method: http.MethodPost, URL: "/v1/webhooks/" + id + "/rotate", Vars: map[string]string{"id": id}, Headers: map[string]string{"Idempotency-Key": "one"}}
 	if first, again := apitest.Send(t, rotate, ask), apitest.Send(t, rotate, ask); first.Body != again.Body || again.Header.Get("Idempotency-Replayed") != "true" {
 		t.Errorf("under one key: got %s, then %s", first.Body, again.Body)
 	}
@@ -97,26 +106,26 @@ func TestAWebhookIsChangedTestedAndRemoved(t *testing.T) {
 			t.Errorf("%s: got %d %s, want %s", body, got.Status, got.Body, code)
 		}
 	}
-	tested := one(t, s, s.Test, http.MethodPost, id, "")
+	tested := one(t, s, s.Test, http.MethodPost, id, "/test", "")
 	if !tested.Has(202, `"event":"webhook.test"`) || strings.Contains(tested.Body, `"owner"`) {
 		t.Errorf("a test: got %d %s", tested.Status, tested.Body)
 	}
-	if got := one(t, s, s.Verify, http.MethodPost, id, ""); !got.Has(202, `"event":"webhook.verification"`) {
+	if got := one(t, s, s.Verify, http.MethodPost, id, "/verify", ""); !got.Has(202, `"event":"webhook.verification"`) {
 		t.Errorf("a verification: got %d %s", got.Status, got.Body)
 	}
-	if got := one(t, s, s.ListDeliveries, http.MethodGet, id, ""); !got.Has(200, `"event":"webhook.test"`, `"event":"webhook.verification"`) {
+	if got := one(t, s, s.ListDeliveries, http.MethodGet, id, "/deliveries", ""); !got.Has(200, `"event":"webhook.test"`, `"event":"webhook.verification"`) {
 		t.Errorf("the log: got %d %s", got.Status, got.Body)
 	}
-	if got := one(t, s, s.Redeliver, http.MethodPost, id, ""); !got.Has(404, `"code":"webhook_not_found"`) {
+	if got := one(t, s, s.Redeliver, http.MethodPost, id, "/deliveries/msg0/redeliver", ""); !got.Has(404, `"code":"webhook_not_found"`) {
 		t.Errorf("an unknown delivery: got %d %s", got.Status, got.Body)
 	}
-	if got := one(t, s, s.Enable, http.MethodPost, id, ""); !got.Has(200, `"id":"`+id) {
+	if got := one(t, s, s.Enable, http.MethodPost, id, "/enable", ""); !got.Has(200, `"id":"`+id) {
 		t.Errorf("enabled: got %d %s", got.Status, got.Body)
 	}
-	if got := one(t, s, s.Remove, http.MethodDelete, id, ""); got.Status != http.StatusNoContent || got.Body != "" {
+	if got := one(t, s, s.Remove, http.MethodDelete, id, "", ""); got.Status != http.StatusNoContent || got.Body != "" {
 		t.Errorf("the end: got %d %s", got.Status, got.Body)
 	}
-	if got := one(t, s, s.Get, http.MethodGet, id, ""); got.Status != 404 {
+	if got := one(t, s, s.Get, http.MethodGet, id, "", ""); got.Status != 404 {
 		t.Errorf("after it: got %d %s", got.Status, got.Body)
 	}
 }
@@ -175,11 +184,11 @@ func TestAReceiverOnThisMachineMayBeInTheOpen(t *testing.T) {
 func TestWhatCannotBeReadIsNotNotFound(t *testing.T) {
 	t.Parallel()
 	s, _ := newResource(t)
-	for want, failure := range map[int]error{503: errors.New("away"), 404: webhook.ErrNotFound, 409: ErrTooMany} {
+	for want, failure := range map[int]error{503: errors.New("away"), 404: webhook.ErrNotFound} {
 		do := func(context.Context, http.ResponseWriter, *request.Request) (int, any, error) {
 			return 200, nil, failure
 		}
-		if got := one(t, s, do, http.MethodGet, "id", ""); got.Status != want {
+		if got := one(t, s, do, http.MethodGet, "id", "", ""); got.Status != want {
 			t.Errorf("%v: got %d, want %d", failure, got.Status, want)
 		}
 	}

@@ -1,8 +1,7 @@
-package api_test
+package batches
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"mime/multipart"
 	"net/http"
@@ -12,10 +11,20 @@ import (
 	"testing"
 
 	"github.com/xuri/excelize/v2"
+
+	"ushuru/api/apitest"
+	"ushuru/api/await"
 )
 
+var csvBody = map[string]string{"Content-Type": "text/csv; charset=UTF-8"}
+
 // tableScenarios are tables as programs and auction houses write them, by a dry run.
-var tableScenarios = []scenario{
+var tableScenarios = []struct {
+	name, url, body string
+	headers         map[string]string
+	status          int
+	has, hasNot     []string
+}{
 	{
 		name: "a Japanese list", url: "/v1/batches?dryRun=true&jpyPerUSD=150", headers: map[string]string{"Content-Type": "text/csv"},
 		body:   "出品番号,車名,グレード,型式,年式,排気量,走行,評価点,スタート価格(千円)\n7,プリウス,S,DAA-ZVW30,H24,1800,85千km,4,300\n",
@@ -103,16 +112,20 @@ const thousands = "車名,型式,年式,スタート価格\nヴィッツ,KSP90,H
 
 func TestTablesAreUnderstood(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, embedded(t), nil)
-	for _, s := range tableScenarios {
-		s.method = http.MethodPost
-		t.Run(s.name, func(t *testing.T) {
-			t.Parallel()
-			s.run(t, a)
-		})
+	s, p := newResource(t)
+	for _, c := range tableScenarios {
+		got := apitest.Send(t, s.Post, apitest.Ask{URL: c.url, Body: c.body, Headers: c.headers})
+		if !got.Has(c.status, c.has...) {
+			t.Errorf("%s: got %d %s, want %d with %q", c.name, got.Status, got.Body, c.status, c.has)
+		}
+		for _, piece := range c.hasNot {
+			if strings.Contains(got.Body, piece) {
+				t.Errorf("%s: got %s, want no %s", c.name, got.Body, piece)
+			}
+		}
 	}
-	if keys, err := a.conn.Client().Keys(t.Context(), "batch*").Result(); err != nil || len(keys) > 0 {
-		t.Errorf("a dry run stored %q, %v", keys, err)
+	if found, err := p.Batches.List(t.Context(), "key", "", 10); err != nil || len(found) > 0 {
+		t.Errorf("%d batches are stored, %v", len(found), err)
 	}
 }
 
@@ -144,7 +157,7 @@ func lots(t *testing.T) []byte {
 // quotes, and the caller's own columns come back.
 func TestWorkbookInAForm(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, embedded(t), nil)
+	s, _ := newResource(t)
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	options, err := w.CreateFormField("options")
@@ -160,13 +173,11 @@ func TestWorkbookInAForm(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	post := func() answer {
-		r := a.request(t, http.MethodPost, "/v1/batches", form.String())
-		r.Header.Set("Content-Type", w.FormDataContentType())
-		r.Header.Set("Idempotency-Key", "one")
-		return a.send(t, r)
+	post := func(form string) apitest.Answer {
+		headers := map[string]string{"Content-Type": w.FormDataContentType(), "Idempotency-Key": "one"}
+		return apitest.Send(t, await.WithIdempotencyKey(s.Post), apitest.Ask{URL: "/v1/batches", Body: form, Headers: headers})
 	}
-	got := post()
+	got := post(form.String())
 	var body struct {
 		Rows     int            `json:"rows"`
 		Repeated int            `json:"repeated"`
@@ -176,33 +187,31 @@ func TestWorkbookInAForm(t *testing.T) {
 			HeaderRow int `json:"headerRow"`
 		} `json:"table"`
 	}
-	if err := json.Unmarshal([]byte(got.body), &body); err != nil || got.status != http.StatusCreated {
-		t.Fatal(got, err)
+	if got.Decode(t, &body); got.Status != http.StatusCreated {
+		t.Fatal(got)
 	}
 	sum := 0
 	for _, n := range body.Counts {
 		sum += n
 	}
 	if body.Rows != 4 || sum != 4 || body.Repeated != 1 || body.Counts["rejected"] != 1 || body.Table.EmptyRows != 1 || body.Table.HeaderRow != 2 {
-		t.Errorf("%s", got.body)
+		t.Errorf("%s", got.Body)
 	}
-	if again := post(); again.header.Get("Location") != got.header.Get("Location") {
-		t.Errorf("the same form again: %s", again.body)
+	if again := post(form.String()); again.Header.Get("Location") != got.Header.Get("Location") {
+		t.Errorf("the same form again: %s", again.Body)
 	}
-	items := a.send(t, a.request(t, http.MethodGet, "/v1/batches/"+path.Base(got.header.Get("Location"))+"/items", ""))
+	id := path.Base(got.Header.Get("Location"))
+	items := apitest.Send(t, s.ListItems, apitest.Ask{URL: "/v1/batches/" + id + "/items", Vars: of(id)})
 	for _, want := range []string{
 		`{"row":3,"reference":"1","url":"","car":{"make":"TOYOTA","modelCode":"KSP90","rawModelCode":"DBA-KSP90","year":2008,"fobPriceUSD":1000,"yearBasis":"registration"},"priceBasis":"start","state":"waiting","columns":{`,
 		`"Remarks":"good"`, `"sameAs":3`, `{"row":6,"reference":"3","url":"https://cars.example/1","state":"waiting","columns":{"Lot":"3"}}`,
 		`{"row":7,"reference":"4","url":"","state":"rejected"`, `"code":"url_missing"`,
 	} {
-		if !strings.Contains(items.body, want) {
-			t.Errorf("no %s in %s", want, items.body)
+		if !strings.Contains(items.Body, want) {
+			t.Errorf("no %s in %s", want, items.Body)
 		}
 	}
-	other := a.request(t, http.MethodPost, "/v1/batches", strings.Replace(form.String(), `150,`, `151,`, 1))
-	other.Header.Set("Content-Type", w.FormDataContentType())
-	other.Header.Set("Idempotency-Key", "one")
-	if got := a.send(t, other); got.status != http.StatusUnprocessableEntity {
+	if got := post(strings.Replace(form.String(), `150,`, `151,`, 1)); got.Status != http.StatusUnprocessableEntity {
 		t.Errorf("another rate under the same key: %v", got)
 	}
 }
@@ -228,13 +237,12 @@ func TestFurtherSheetsWithCarsAreNamed(t *testing.T) {
 	if err := f.Write(&data); err != nil {
 		t.Fatal(err)
 	}
-	a := newApp(t, embedded(t), nil)
-	r := a.request(t, http.MethodPost, "/v1/batches?dryRun=true", data.String())
-	r.Header.Set("Content-Type", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
-	got := a.send(t, r)
+	s, _ := newResource(t)
+	workbook := map[string]string{"Content-Type": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}
+	got := apitest.Send(t, s.Post, apitest.Ask{URL: "/v1/batches?dryRun=true", Body: data.String(), Headers: workbook})
 	for _, want := range []string{`"sheet":"Sheet1"`, `"otherSheets":["Aichi"]`, `"sheets_not_read"`, `"rows":1,`} {
-		if !strings.Contains(got.body, want) {
-			t.Errorf("no %s in %s", want, got.body)
+		if !strings.Contains(got.Body, want) {
+			t.Errorf("no %s in %s", want, got.Body)
 		}
 	}
 }
