@@ -68,12 +68,11 @@ func newOptions(conn *redisx.Conn) api.Options {
 	options := api.Options{
 		Redis: client, Jobs: jobs.NewStore(client),
 		Batches: batch.NewStore(client), Cache: cache.New(client), Catalogue: tra.NewStore(client, tra.StoreOptions{}),
-		Drift: drift.NewStore(client),
-		Keys:  keys.NewStore(client), Rates: pace.NewRates(client), Bytes: pace.NewBytes(client),
+		Drift:  drift.NewStore(client),
+		Verify: keys.NewStore(client).Verify, Rates: pace.NewRates(client), Bytes: pace.NewBytes(client),
 		Webhooks:   webhook.NewStore(client, nil),
 		AsynqRedis: conn.AsynqOpt(),
 	}
-	options.TRA = options.Catalogue
 	options.Hub = jobs.NewHub(options.Jobs)
 	options.Tasks = tasks.New(tasks.Options{
 		Redis: client, Jobs: options.Jobs, Results: options.Cache, Webhooks: options.Webhooks,

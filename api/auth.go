@@ -16,7 +16,7 @@ func (s *Server) authenticated(next http.Handler) request.Handler {
 	return func(w http.ResponseWriter, plain *http.Request) error {
 		r := request.From(plain)
 		ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
-		key, err := s.options.Keys.Verify(ctx, credential(r.Header))
+		key, err := s.options.Verify(ctx, credential(r.Header))
 		cancel()
 		switch {
 		case errors.Is(err, keys.ErrInvalid):

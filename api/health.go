@@ -38,7 +38,7 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) traStatus(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
-	status, err := s.options.TRA.Status(ctx)
+	status, err := s.options.Status(ctx)
 	if err != nil {
 		return request.ErrUnavailable.WithCause(err)
 	}

@@ -42,9 +42,9 @@ func TestStatusOfTheAuthority(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 10, 5, 9, 0, 0, 0, time.UTC)
 	a := newApp(t, embedded(t), func(o *api.Options) {
-		o.TRA = authority{status: tra.Status{
+		o.Status = authority{status: tra.Status{
 			State: tra.Down, CheckedAt: &at, LatencyMS: 1500, LastFailureAt: &at, Breaker: "half-open", ErrorKind: tra.Refused,
-		}}
+		}}.Status
 	})
 	scenario{
 		url: "/v1/tra-status", status: 200,
@@ -107,7 +107,7 @@ func TestOpenAPIDocHasAnETag(t *testing.T) {
 
 func TestStatusThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, embedded(t), func(o *api.Options) { o.TRA = authority{err: errors.New("secret cause")} })
+	a := newApp(t, embedded(t), func(o *api.Options) { o.Status = authority{err: errors.New("secret cause")}.Status })
 	scenario{
 		url: "/v1/tra-status", status: 503, has: []string{`"code":"unavailable"`}, hasNot: []string{"secret"},
 		want: map[string]string{"Retry-After": "2"},

@@ -56,7 +56,7 @@ func (a *app) calculating(t *testing.T) *jobs.Job {
 func TestAllThatWaitSayThatTheAuthorityIsAway(t *testing.T) {
 	t.Parallel()
 	status := &switched{}
-	a := newApp(t, embedded(t), func(o *api.Options) { o.TRA = status })
+	a := newApp(t, embedded(t), func(o *api.Options) { o.Status = status.Status })
 	job := a.calculating(t)
 	created := a.send(t, a.request(t, http.MethodPost, "/v1/batches", `{"urls":["`+site+hangs+`"]}`))
 	batch := created.header.Get("Location")
@@ -102,7 +102,7 @@ func TestAllThatWaitSayThatTheAuthorityIsAway(t *testing.T) {
 func TestPersonOfAJoinedJobLearnsOfAPause(t *testing.T) {
 	t.Parallel()
 	conn := embedded(t)
-	a := newApp(t, conn, func(o *api.Options) { o.TRA = &switched{} })
+	a := newApp(t, conn, func(o *api.Options) { o.Status = (&switched{}).Status })
 	job, err := a.tasks.Estimate(t.Context(), site+hangs, "another caller", jobs.Bulk)
 	if err != nil {
 		t.Fatal(err)

@@ -277,7 +277,7 @@ func TestWebhookIsEnabledAndSentToOnceUnderOneKey(t *testing.T) {
 	id := hooked("")(t, a)
 	webhooktest.Verify(t, a.conn.Client(), a.keyID, id)
 	receiver := &receiver{}
-	sender := &webhook.Sender{Store: webhook.NewStore(a.conn.Client(), nil), Poster: receiver, Log: slog.New(slog.DiscardHandler)}
+	sender := &webhook.Sender{Store: webhook.NewStore(a.conn.Client(), nil), Post: receiver.Post, Log: slog.New(slog.DiscardHandler)}
 	send := func() {
 		t.Helper()
 		webhooktest.Drain(t, a.conn.Client(), sender)

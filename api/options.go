@@ -32,18 +32,6 @@ import (
 // defaultWaitMax is Options.WaitMax when that is 0.
 const defaultWaitMax = 25 * time.Second
 
-// AuthorityStatus returns the status of TRA's calculator, from what the workers
-// recorded in Redis.
-type AuthorityStatus interface {
-	Status(ctx context.Context) (tra.Status, error)
-}
-
-// KeyVerifier verifies the API keys of requests. It returns keys.ErrInvalid for a
-// key that is not valid.
-type KeyVerifier interface {
-	Verify(ctx context.Context, plain string) (keys.Key, error)
-}
-
 // Options are the parts and settings of a Server. Every part is required
 // unless its comment says otherwise. Parts are built once, by the caller, who
 // also closes them.
@@ -58,11 +46,13 @@ type Options struct {
 	Cache     *cache.Cache
 	Catalogue *tra.Store
 	Drift     *drift.Store
-	Keys      KeyVerifier
 	Rates     *pace.Rates
 	Webhooks  *webhook.Store
-	TRA       AuthorityStatus
 
+	// Verify returns the record of a valid API key, or keys.ErrInvalid.
+	Verify func(ctx context.Context, plain string) (keys.Key, error)
+	// Status returns the status of TRA's calculator. Nil is that of the Catalogue.
+	Status func(ctx context.Context) (tra.Status, error)
 	// Confirm returns when replicas of Redis have what was written, as the operator
 	// demands, or an error: then 503 is answered in place of 202 or 201. Nil demands
 	// nothing.
@@ -116,9 +106,9 @@ func (o *Options) check() error {
 	for name, given := range map[string]bool{
 		"Redis": o.Redis != nil, "Tasks": o.Tasks != nil, "Jobs": o.Jobs != nil, "Hub": o.Hub != nil,
 		"Batches": o.Batches != nil, "Bytes": o.Bytes != nil, "Cache": o.Cache != nil, "Catalogue": o.Catalogue != nil,
-		"Drift": o.Drift != nil,
-		"Keys":  o.Keys != nil, "Rates": o.Rates != nil,
-		"Webhooks": o.Webhooks != nil, "TRA": o.TRA != nil,
+		"Drift":  o.Drift != nil,
+		"Verify": o.Verify != nil, "Rates": o.Rates != nil,
+		"Webhooks": o.Webhooks != nil,
 	} {
 		if !given {
 			missing = append(missing, name)
@@ -138,6 +128,9 @@ func (o *Options) setDefaults() (err error) {
 	o.KeepAlive = cmp.Or(o.KeepAlive, await.KeepAlive)
 	o.WaitMax = cmp.Or(o.WaitMax, defaultWaitMax)
 	o.Page.Jobs, o.Page.Rate = cmp.Or(o.Page.Jobs, defaultPageJobs), cmp.Or(o.Page.Rate, defaultPageRate)
+	if o.Status == nil {
+		o.Status = o.Catalogue.Status
+	}
 	if o.Sheets == nil {
 		o.Sheets, err = scan.NewHosts()
 	}

@@ -84,7 +84,7 @@ func TestSilentRedisDoesNotHang(t *testing.T) {
 
 func TestPanicIsA500WithoutDetails(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, embedded(t), func(o *api.Options) { o.TRA = authority{panics: true} })
+	a := newApp(t, embedded(t), func(o *api.Options) { o.Status = authority{panics: true}.Status })
 	scenario{
 		url: "/v1/tra-status", status: 500, has: []string{`"code":"internal"`}, hasNot: []string{"secret", "goroutine"},
 	}.run(t, a)

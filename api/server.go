@@ -65,7 +65,7 @@ func New(options Options) (*Server, error) {
 			Rates: options.Rates, Bytes: options.Bytes, Jobs: options.Jobs, Batches: options.Batches,
 			AIUsage: options.AIUsage, Limits: options.Limits, WaitMax: options.WaitMax,
 		}),
-		outages: tra.NewOutages(options.TRA.Status),
+		outages: tra.NewOutages(options.Status),
 	}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	s.work = await.New(await.Options{

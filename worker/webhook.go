@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -27,8 +28,12 @@ func (w *Worker) webhookConfig() asynq.Config {
 func (w *Worker) webhookHandler() asynq.Handler {
 	mux := asynq.NewServeMux()
 	mux.Handle(webhook.TypeDeliver, &webhook.Sender{
-		Store: w.options.Webhooks, Poster: w.options.Fetch, Log: w.options.Log, Turns: w.engine,
-		OnAttempt: w.options.Metrics.WebhookAttempt,
+		Store: w.options.Webhooks, Post: w.options.Fetch.Post, Log: w.options.Log, OnAttempt: w.options.Metrics.WebhookAttempt,
+		Turn: func(ctx context.Context, owner, id string, lease time.Duration) (func(), bool, error) {
+			ready, err := w.engine.BeginTurn(ctx, webhook.Queue, owner, id, lease)
+			end := func() { _ = w.engine.EndTurn(context.WithoutCancel(ctx), webhook.Queue, owner, id) } // the place is a lease
+			return end, ready, err
+		},
 	})
 	return mux
 }

@@ -121,7 +121,7 @@ func (a *App) addAI(options *worker.Options, o WorkerOptions) error {
 		return err
 	}
 	a.opened.Add(model.Close)
-	options.AI, options.Match = model, match.Options{Chooser: selection.NewAI(model), Runs: o.AIRuns}
+	options.AI, options.Match = model, match.Options{Chooser: selection.NewAI(model).Choose, Runs: o.AIRuns}
 	return nil
 }
 

@@ -79,7 +79,7 @@ func (m *Matcher) chooseOnce(
 			YearFrom: label.From, YearTo: label.To,
 		})
 	}
-	answer, err := m.options.Chooser.Choose(ctx, question)
+	answer, err := m.options.Chooser(ctx, question)
 	if err != nil {
 		return -1, selection.Answer{}, fmt.Errorf("%w: %w", errNoAnswer, err)
 	}

@@ -12,15 +12,15 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// chooserFunc is a Chooser by a rule, in place of an AI.
-type chooserFunc func(selection.Question) (selection.Answer, error)
+type rule = func(selection.Question) (selection.Answer, error)
 
-func (f chooserFunc) Choose(_ context.Context, q selection.Question) (selection.Answer, error) {
-	return f(q)
+// byRule is a Chooser by a rule, in place of an AI.
+func byRule(rule rule) selection.Chooser {
+	return func(_ context.Context, q selection.Question) (selection.Answer, error) { return rule(q) }
 }
 
 // byLabel chooses the candidate whose label begins with a text.
-func byLabel(begin string) chooserFunc {
+func byLabel(begin string) rule {
 	return func(q selection.Question) (selection.Answer, error) {
 		for _, o := range q.Candidates {
 			if strings.HasPrefix(o.Label, begin) {
@@ -62,7 +62,7 @@ func TestAChooserSelectsWhereNoCodeDecides(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		car        vehicle.Car
-		chooser    chooserFunc
+		chooser    rule
 		want       string // begin of the label, or the code of the refusal
 		how        vehicle.MatchType
 		confidence vehicle.Confidence
@@ -93,7 +93,7 @@ func TestAChooserSelectsWhereNoCodeDecides(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cat, facts := fuzzyCatalogue()
-			choice, err := New(Options{Facts: facts, Chooser: c.chooser}).Choose(t.Context(), c.car, cat)
+			choice, err := New(Options{Facts: facts, Chooser: byRule(c.chooser)}).Choose(t.Context(), c.car, cat)
 			if refused, ok := errors.AsType[*Error](err); ok {
 				if refused.Code != c.want {
 					t.Errorf("refused with %s %q, want %s", refused.Code, refused.Message, c.want)
@@ -117,7 +117,7 @@ func with(car vehicle.Car, model string) vehicle.Car {
 
 func TestAKnownCodeIsNeverPutToAChooser(t *testing.T) {
 	cat, facts := fuzzyCatalogue()
-	matcher := New(Options{Facts: facts, Chooser: chooserFunc(func(selection.Question) (selection.Answer, error) {
+	matcher := New(Options{Facts: facts, Chooser: byRule(func(selection.Question) (selection.Answer, error) {
 		t.Error("asked")
 		return selection.Answer{ID: selection.None}, nil
 	})})
@@ -132,7 +132,7 @@ func TestAKnownCodeIsNeverPutToAChooser(t *testing.T) {
 func TestAQuestionIsTheSameEveryTimeAndShuffledOverRuns(t *testing.T) {
 	cat, facts := fuzzyCatalogue()
 	var asked [][]string
-	matcher := New(Options{Facts: facts, Runs: 3, Chooser: chooserFunc(func(q selection.Question) (selection.Answer, error) {
+	matcher := New(Options{Facts: facts, Runs: 3, Chooser: byRule(func(q selection.Question) (selection.Answer, error) {
 		var labels []string
 		for _, o := range q.Candidates {
 			labels = append(labels, o.Label)
@@ -187,7 +187,7 @@ func TestTheCallerMayChooseALabel(t *testing.T) {
 func TestTheFirstOfEveryOrderIsNoChoice(t *testing.T) {
 	cat, facts := fuzzyCatalogue()
 	several, shown := 0, 0
-	matcher := New(Options{Facts: facts, Chooser: chooserFunc(func(q selection.Question) (selection.Answer, error) {
+	matcher := New(Options{Facts: facts, Chooser: byRule(func(q selection.Question) (selection.Answer, error) {
 		shown = len(q.Candidates)
 		return selection.Answer{ID: q.Candidates[0].ID}, nil
 	})})
@@ -214,7 +214,7 @@ func TestTheFirstOfEveryOrderIsNoChoice(t *testing.T) {
 func TestTakeFirstInAVersionChoosesNothing(t *testing.T) {
 	cat, facts := fuzzyCatalogue()
 	obeys := 0
-	matcher := New(Options{Facts: facts, Runs: 2, Chooser: chooserFunc(func(q selection.Question) (selection.Answer, error) {
+	matcher := New(Options{Facts: facts, Runs: 2, Chooser: byRule(func(q selection.Question) (selection.Answer, error) {
 		if strings.Contains(q.Listed.Version+q.Listed.Model, "TAKE FIRST") {
 			obeys++
 			return selection.Answer{ID: q.Candidates[0].ID}, nil

@@ -22,7 +22,7 @@ func withAI(t *testing.T, url string, o ai.Options) selection.Chooser {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	return selection.NewAI(client)
+	return selection.NewAI(client).Choose
 }
 
 func smallMatcher(t *testing.T, chooser selection.Chooser) (*Matcher, *tra.Catalogue) {

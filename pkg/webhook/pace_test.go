@@ -32,7 +32,7 @@ func TestEndpointHasTwoDeliveriesAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, embedded(t), "https://hooks.example")
 	receiver := &stuck{}
-	s.sender.Poster = receiver
+	s.sender.Post = receiver.Post
 	for i := range 20 {
 		s.emit(t, webhook.BatchCompleted, fmt.Sprintf("batch%d", i))
 	}
@@ -58,7 +58,7 @@ func TestSlowEndpointIsPaused(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, embedded(t), "https://hooks.example")
 	receiver := &slowPoster{}
-	s.sender.Poster, s.sender.SlowAfter = receiver, 10*time.Millisecond
+	s.sender.Post, s.sender.SlowAfter = receiver.Post, 10*time.Millisecond
 	s.sender.Schedule = []time.Duration{time.Hour, time.Hour}
 	for i := range 20 {
 		s.emit(t, webhook.BatchCompleted, fmt.Sprintf("batch%d", i))
@@ -78,29 +78,20 @@ func TestSlowEndpointIsPaused(t *testing.T) {
 	}
 }
 
-// keyTurns has one place for each key.
-type keyTurns struct{ taken chan string }
-
-func (k keyTurns) BeginTurn(_ context.Context, _, _, id string, _ time.Duration) (bool, error) {
-	select {
-	case k.taken <- id:
-		return true, nil
-	default:
-		return false, nil
-	}
-}
-
-func (k keyTurns) EndTurn(context.Context, string, string, string) error {
-	<-k.taken
-	return nil
-}
-
 func TestDeliveryWaitsForTheTurnOfItsKey(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, embedded(t), "https://hooks.example")
-	s.sender.Turns = keyTurns{make(chan string, 1)}
+	place := make(chan string, 1)
+	s.sender.Turn = func(_ context.Context, _, id string, _ time.Duration) (func(), bool, error) {
+		select {
+		case place <- id:
+			return func() { <-place }, true, nil
+		default:
+			return nil, false, nil
+		}
+	}
 	receiver := &stuck{}
-	s.sender.Poster = receiver
+	s.sender.Post = receiver.Post
 	for i := range 4 {
 		s.emit(t, webhook.BatchCompleted, fmt.Sprintf("batch%d", i))
 	}

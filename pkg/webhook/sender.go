@@ -39,34 +39,25 @@ const (
 	lockedDelay = time.Minute
 )
 
-// Poster sends one request to a URL that a caller gave. It refuses addresses that
-// are not public, follows no redirects and limits what it reads of the response, of
-// which it returns the first bytes.
-type Poster interface {
-	Post(ctx context.Context, url string, header http.Header, body []byte) (
-		status int, response http.Header, answer []byte, err error)
-}
-
-// Turns are the places for deliveries that keys share, as of tasks.Engine.
-type Turns interface {
-	BeginTurn(ctx context.Context, queue, owner, id string, lease time.Duration) (bool, error)
-	EndTurn(ctx context.Context, queue, owner, id string) error
-}
-
 // Sender is the handler of the tasks of TypeDeliver. Any number of them may run.
 // Its server needs RetryDelay and IsFailure in its configuration.
 type Sender struct {
-	Store  *Store
-	Poster Poster
-	Log    *slog.Logger
+	Store *Store
+	// Post sends one request to a URL that a caller gave, as fetch.Client does: it refuses
+	// addresses that are not public, follows no redirects and limits what it reads of the
+	// response, of which it returns the first bytes.
+	Post func(ctx context.Context, url string, header http.Header, body []byte) (
+		status int, response http.Header, answer []byte, err error)
+	Log *slog.Logger
 	// Schedule is how long to wait after each failed attempt; nil is that of the
 	// specification.
 	Schedule []time.Duration
 	// SlowAfter is how long a receiver may take that then fails, before it is paused; 0
 	// is 5 s.
 	SlowAfter time.Duration
-	// Turns shares the slots of the senders between keys; nil lets all send.
-	Turns Turns
+	// Turn takes a place for the delivery of an owner, for at most lease; false is none. The
+	// places of the senders are shared between keys. Nil lets all send.
+	Turn func(ctx context.Context, owner, id string, lease time.Duration) (end func(), ok bool, err error)
 	// OnAttempt is called after every attempt with the id of the endpoint and the outcome:
 	// delivered, retried, given_up or gone. Nil disables it.
 	OnAttempt func(endpoint, outcome string, took time.Duration)
@@ -166,15 +157,15 @@ func (s *Sender) deliver(ctx context.Context, record string, d Delivery, endpoin
 
 // inTurn sends a delivery when it is the turn of its key and of its endpoint.
 func (s *Sender) inTurn(ctx context.Context, d Delivery, send func() error) error {
-	if id, named := asynq.GetTaskID(ctx); s.Turns != nil && named {
-		ready, err := s.Turns.BeginTurn(ctx, Queue, d.Owner, id, sendingLease)
+	if id, named := asynq.GetTaskID(ctx); s.Turn != nil && named {
+		end, ready, err := s.Turn(ctx, d.Owner, id, sendingLease)
 		if err != nil {
 			return err
 		}
 		if !ready {
 			return &waitError{"other deliveries of the key have all the places that one key may have", interruptedDelay}
 		}
-		defer func() { _ = s.Turns.EndTurn(context.WithoutCancel(ctx), Queue, d.Owner, id) }() // a lease
+		defer end()
 	}
 	wait, err := s.Store.begin(ctx, d)
 	if err != nil {
@@ -277,7 +268,7 @@ func (s *Sender) send(ctx context.Context, d Delivery, url string, secrets []str
 	}
 	bounded, cancel := context.WithTimeout(ctx, attemptTimeout)
 	defer cancel()
-	status, response, answer, err := s.Poster.Post(bounded, url, header, d.Payload)
+	status, response, answer, err := s.Post(bounded, url, header, d.Payload)
 	attempt := Attempt{At: now.UTC(), Status: status, Millis: time.Since(now).Milliseconds()}
 	defer func() { s.Store.end(ctx, d, attempt, cmp.Or(s.SlowAfter, defaultSlowAfter)) }()
 	if ctx.Err() != nil {

@@ -101,7 +101,7 @@ func newStage(t *testing.T, client redis.UniversalClient, url string) stage {
 	}
 	webhooktest.Verify(t, client, owner, endpoint.ID)
 	s := stage{client, store, &webhook.Sender{
-		Store: store, Poster: fetcher, Log: slog.New(slog.DiscardHandler),
+		Store: store, Post: fetcher.Post, Log: slog.New(slog.DiscardHandler),
 		Schedule: []time.Duration{time.Nanosecond, time.Nanosecond},
 	}, endpoint, secret}
 	s.send(t) // of the challenge nothing is left
@@ -264,7 +264,7 @@ func TestPrivateAddressesGetNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(strict.Close)
-	s.sender.Poster = strict
+	s.sender.Post = strict.Post
 	s.emit(t, webhook.BatchCompleted, "batch1")
 	s.send(t)
 	log := s.deliveries(t)
@@ -281,8 +281,8 @@ func TestAnInterruptedAttemptIsMadeAgain(t *testing.T) {
 	s := newStage(t, embedded(t), to.URL)
 	s.emit(t, webhook.BatchCompleted, "batch1")
 	ctx, kill := context.WithCancel(t.Context())
-	poster := s.sender.Poster
-	s.sender.Poster = dying{kill}
+	post := s.sender.Post
+	s.sender.Post = dying{kill}.Post
 	err := s.sender.ProcessTask(ctx, s.task(t))
 	if !errors.Is(err, context.Canceled) || webhook.IsFailure(err) || webhook.RetryDelay(0, err, nil) > 5*time.Second {
 		t.Fatalf("interrupted: %v", err)
@@ -290,7 +290,7 @@ func TestAnInterruptedAttemptIsMadeAgain(t *testing.T) {
 	if log := s.deliveries(t); log[0].State != webhook.Pending || log[0].Tries != 0 || len(log[0].Attempts) != 0 {
 		t.Errorf("log %+v", log)
 	}
-	s.sender.Poster = poster
+	s.sender.Post = post
 	s.send(t)
 	if len(to.all()) != 1 || s.deliveries(t)[0].State != webhook.Delivered {
 		t.Errorf("%d requests; log %+v", len(to.all()), s.deliveries(t))
@@ -326,16 +326,16 @@ func TestRedeliverDuringAnAttempt(t *testing.T) {
 		to := receive(t, http.StatusOK)
 		s := newStage(t, conn.Client(), to.URL)
 		s.emit(t, webhook.BatchCompleted, "batch1")
-		task, poster := s.task(t), s.sender.Poster
-		s.sender.Poster = during{poster, func() {
+		task, post := s.task(t), s.sender.Post
+		s.sender.Post = during(post, func() {
 			if err := s.store.Redeliver(t.Context(), owner, s.endpoint.ID, s.deliveries(t)[0].ID); err != nil {
 				t.Error(err)
 			}
-		}}
+		})
 		if err := s.sender.ProcessTask(t.Context(), task); err == nil || webhook.IsFailure(err) {
 			t.Errorf("an attempt that was overtaken ended with %v", err)
 		}
-		s.sender.Poster = poster
+		s.sender.Post = post
 		s.send(t)
 		if log := s.deliveries(t); len(to.all()) != 2 || log[0].State != webhook.Delivered || log[0].Tries != 1 {
 			t.Errorf("%d requests; log %+v", len(to.all()), log)
@@ -349,7 +349,7 @@ func TestAnAttemptIsBounded(t *testing.T) {
 	s := newStage(t, embedded(t), "http://127.0.0.1:9/")
 	s.emit(t, webhook.BatchCompleted, "batch1")
 	var left time.Duration
-	s.sender.Poster = posterFunc(func(ctx context.Context) (int, error) {
+	s.sender.Post = answering(func(ctx context.Context) (int, error) {
 		end, bounded := ctx.Deadline()
 		if left = time.Until(end); !bounded {
 			left = time.Hour
@@ -394,23 +394,22 @@ func (s stage) task(t *testing.T) *asynq.Task {
 	return asynq.NewTask(pending[0].Type, pending[0].Payload)
 }
 
-type posterFunc func(ctx context.Context) (int, error)
+type poster = func(context.Context, string, http.Header, []byte) (int, http.Header, []byte, error)
 
-func (f posterFunc) Post(ctx context.Context, _ string, _ http.Header, _ []byte) (int, http.Header, []byte, error) {
-	status, err := f(ctx)
-	return status, nil, nil, err
+// answering posts by a function that returns the status.
+func answering(post func(ctx context.Context) (int, error)) poster {
+	return func(ctx context.Context, _ string, _ http.Header, _ []byte) (int, http.Header, []byte, error) {
+		status, err := post(ctx)
+		return status, nil, nil, err
+	}
 }
 
 // during calls do before it posts.
-type during struct {
-	webhook.Poster
-
-	do func()
-}
-
-func (d during) Post(ctx context.Context, url string, header http.Header, body []byte) (int, http.Header, []byte, error) {
-	d.do()
-	return d.Poster.Post(ctx, url, header, body)
+func during(post poster, do func()) poster {
+	return func(ctx context.Context, url string, header http.Header, body []byte) (int, http.Header, []byte, error) {
+		do()
+		return post(ctx, url, header, body)
+	}
 }
 
 // dying is killed while it posts.

@@ -49,7 +49,7 @@ func asked(t *testing.T, answer func(w http.ResponseWriter, body []byte, challen
 		t.Fatalf("%+v, %v", endpoint, err)
 	}
 	s := stage{client, store, &webhook.Sender{
-		Store: store, Poster: fetcher, Log: slog.New(slog.DiscardHandler),
+		Store: store, Post: fetcher.Post, Log: slog.New(slog.DiscardHandler),
 		Schedule: []time.Duration{time.Nanosecond, time.Nanosecond},
 	}, endpoint, secret}
 	return s, func() []string { return came }

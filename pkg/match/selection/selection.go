@@ -10,9 +10,7 @@ const None = "NONE"
 // Chooser selects among candidates when no chassis code decides, for example an AI.
 // Its answer is checked: an id outside the candidates counts as None, and the rules
 // of pkg/match can still reject the label. It cannot set confidence, money or ids.
-type Chooser interface {
-	Choose(ctx context.Context, question Question) (Answer, error)
-}
+type Chooser func(ctx context.Context, question Question) (Answer, error)
 
 // Question contains closed fields only, no text of the page. The texts of Listed
 // are untrusted and may contain instructions.
