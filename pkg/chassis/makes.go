@@ -38,6 +38,13 @@ func AuthorityMake(name string) string {
 	return Normalise(name)
 }
 
+// MakeOfKey returns the authority's spelling of a make that it spells unlike the market, by
+// the NameKey of its name.
+func MakeOfKey(key string) (authority string, ok bool) {
+	authority, ok = authorityMakes[key]
+	return authority, ok
+}
+
 // NameKey folds a make's or model's name for comparison: capitals, and only
 // letters and digits of any script, so that X-TRAIL, X TRAIL and XTRAIL are
 // one name, as are LAND CRUISER and LANDCRUISER.

@@ -53,7 +53,7 @@ func readCard(own *sites.Adapter, doc *page.Document) (Card, bool) {
 	if own.Canonicalize(doc.URL) != nil {
 		return Card{}, false
 	}
-	found := &claim.List{Source: own.Name, Rank: claim.RankSite, Dollar: "USD"}
+	found := &claim.List{Source: own.Name, Rank: claim.RankSite, Dollar: func() string { return "USD" }}
 	own.Read(doc, found)
 	own.Card(doc, found)
 	page.ClaimLabels(doc, found)

@@ -19,7 +19,7 @@ var placeTable string
 // locations on listing pages mean it.
 type place struct {
 	country, domain, currency string
-	words                     *regexp.Regexp
+	words                     *claim.Phrases
 }
 
 var places = func() (list []place) {
@@ -28,7 +28,7 @@ var places = func() (list []place) {
 		if len(parts) == 4 && !strings.HasPrefix(line, "#") {
 			list = append(list, place{
 				country: parts[0], domain: parts[1], currency: parts[2],
-				words: regexp.MustCompile(`(?i)(?:^|\P{L})(?:` + parts[3] + `)(?:$|\P{L})`),
+				words: claim.NewPhrases(`(?:^|\P{L})(?:` + parts[3] + `)(?:$|\P{L})`),
 			})
 		}
 	}
@@ -44,7 +44,7 @@ const (
 // (ISO 3166), "" when it names none that is known.
 func countryOf(location string) string {
 	for _, p := range places {
-		if p.words.MatchString(location) {
+		if p.words.In(location) {
 			return p.country
 		}
 	}
@@ -149,7 +149,7 @@ func localDollar(doc *page.Document) string {
 			continue
 		}
 		for _, place := range places {
-			if place.words.MatchString(p.Value) {
+			if place.words.In(p.Value) {
 				return place.currency
 			}
 		}
@@ -191,7 +191,7 @@ func (l *Listing) setCountry(doc *page.Document) {
 	if car.LocatedIn == "" && home != nil && !exporter {
 		car.LocatedIn = home.country
 	}
-	if car.LocatedIn == "" && !exporter && car.FOBPriceUSD != nil && says(retailPhrase, doc.Words()) && !says(exportPhrase, doc.Words()) {
+	if car.LocatedIn == "" && !exporter && car.FOBPriceUSD != nil && phrases[retailPhrase].InLong(doc.Words()) && !phrases[exportPhrase].InLong(doc.Words()) {
 		l.warn("retail_price.market", values{"price": car.FOBPriceUSD.String()})
 		car.FOBPriceUSD = nil
 	}
@@ -216,7 +216,7 @@ func (l *Listing) setCountry(doc *page.Document) {
 // market: on a site of the seller's country, in the seller's own money, or with what only
 // such a price comes with, such as the tax on sales. What exporters write speaks against it.
 func isRetail(country string, isDomestic bool, doc *page.Document) bool {
-	if says(exportPhrase, doc.Words()) {
+	if phrases[exportPhrase].InLong(doc.Words()) {
 		return false
 	}
 	for _, p := range places {
@@ -224,7 +224,7 @@ func isRetail(country string, isDomestic bool, doc *page.Document) bool {
 			return true
 		}
 	}
-	return isDomestic || says(retailPhrase, doc.Words())
+	return isDomestic || phrases[retailPhrase].InLong(doc.Words())
 }
 
 // checkDollar warns when a price was not taken because its dollars are not known.

@@ -66,7 +66,7 @@ func TestSavedGoonetCardGivesItsDollars(t *testing.T) {
 	doc := parsed(t, string(body), expected.First.URL)
 	own := sites.Of(doc)
 	doc = own.Cards(doc)[0]
-	found := &claim.List{Source: own.Name, Rank: claim.RankSite, Dollar: "USD"}
+	found := &claim.List{Source: own.Name, Rank: claim.RankSite, Dollar: func() string { return "USD" }}
 	own.Read(doc, found)
 	car := resolve(found, doc).Car
 	fob, _ := car.FOBPriceUSD.Decimal().Float64()

@@ -41,7 +41,7 @@ var abbreviations = strings.NewReplacer(
 	"NOUN", `\b(?:vehicle|car|listing|item|page|stock|ad|advert|advertisement|unit)\b.{0,40}`,
 )
 
-var phrases = func() map[string]*regexp.Regexp {
+var phrases = func() map[string]*claim.Phrases {
 	all := map[string][]string{}
 	for line := range strings.Lines(phraseTable) {
 		kind, phrase, ok := strings.Cut(strings.TrimSpace(line), ",")
@@ -49,15 +49,15 @@ var phrases = func() map[string]*regexp.Regexp {
 			all[kind] = append(all[kind], abbreviations.Replace(phrase))
 		}
 	}
-	compiled := map[string]*regexp.Regexp{}
+	compiled := map[string]*claim.Phrases{}
 	for kind, list := range all {
-		compiled[kind] = regexp.MustCompile("(?i)" + strings.Join(list, "|"))
+		compiled[kind] = claim.NewPhrases(list...)
 	}
 	return compiled
 }()
 
 // says reports whether a text has a phrase of a kind.
-func says(kind, text string) bool { return phrases[kind].MatchString(text) }
+func says(kind, text string) bool { return phrases[kind].In(text) }
 
 // notForSale returns the word for what a page about a car is, when it is not a listing of a car for
 // sale; "" for a listing.
@@ -170,21 +170,10 @@ const maxNotices = 4000
 
 var soldNotice = regexp.MustCompile(`(?i)\bsold\b`)
 
-// noticeWords are words of which each phrase of the kinds gone and mark has one; the
-// search for them is much quicker than the expressions.
-var noticeWords = claim.NewWords(
-	"sold", "offer", "reserv", "pending", "stock", "hold", "売", "成約", "商談", "販売", "掲載", "見つかり", "uzwa", "hali",
-	"haip", "ondolewa",
-	"vend", "verkauft", "gelöscht", "nicht", "продан", "снят", "удал", "найден", "забронир", "بيع", "مباع", "متوف", "منتهي",
-	"판매", "찾을", "ขาย", "ไม่พบ", "longer", "available", "expired", "found", "removed", "deleted", "find", "closed", "ended",
-	"deactivated", "withdrawn", "inactive", "gone", "404", "deal", "réserv", "supprim", "retir", "plus", "expirou", "caducado",
-	"já não", "mais", "ya no",
-)
-
 // hasSoldPicture reports a picture that marks the page's own car as sold.
 func hasSoldPicture(doc *page.Document) bool {
 	for _, img := range doc.Tags[atom.Img][:min(len(doc.Tags[atom.Img]), maxNotices)] {
-		if alt := dom.Attr(img, "alt"); alt != "" && len(alt) < maxNotice && noticeWords.In(alt) && says(markPhrase, alt) &&
+		if alt := dom.Attr(img, "alt"); alt != "" && len(alt) < maxNotice && says(markPhrase, alt) &&
 			!doc.IsForeign(img) && dom.IsVisible(img) {
 			return true
 		}
@@ -204,9 +193,6 @@ func notices(doc *page.Document) (sold, gone bool) {
 				return sold, gone
 			}
 			s := dom.OwnText(n, maxNotice)
-			if !noticeWords.In(s) {
-				continue
-			}
 			isNotice := says(gonePhrase, s) && !says(ifPhrase, s)
 			if !isNotice && !says(markPhrase, s) || doc.IsForeign(n) || !dom.IsVisible(n) {
 				continue

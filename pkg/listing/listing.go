@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync"
 
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/listing/claim"
@@ -54,7 +55,7 @@ func readWithin(budget *dom.Budget, p *fetch.Page) (*Listing, error) {
 }
 
 func readDocument(doc *page.Document) (*Listing, error) {
-	found := &claim.List{Dollar: dollarOf(doc), Miles: countsMiles(doc)}
+	found := &claim.List{Dollar: sync.OnceValue(func() string { return dollarOf(doc) }), Miles: countsMiles(doc)}
 	own := sites.Of(doc)
 	if own.Amend != nil {
 		for i := range doc.Pairs {

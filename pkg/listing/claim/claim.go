@@ -84,7 +84,7 @@ type List struct {
 	Images      []string       // links of the best source that has images
 	ImageSource Claim          // that source
 	Sheet       Claim          // link of the auction's inspection sheet
-	Dollar      string         // currency that a dollar sign alone means, "" when it is not known
+	Dollar      func() string  // currency that a dollar sign alone means, "" when it is not known; nil for none
 	NoPrice     string         // why no source but the site may give a price, "" when any may
 	Miles       bool           // a bare mileage is in miles
 	Several     bool           // the page describes several cars, none of them as its own
@@ -184,7 +184,7 @@ func (c *List) price(value string) (price, why string) {
 		return value, "auction_price"
 	case c.NoPrice != "" && c.Rank != RankSite:
 		return value, c.NoPrice
-	case c.Dollar != "USD" && isBareDollar(value):
+	case isBareDollar(value):
 		return c.inOwnDollars(value)
 	}
 	return value, ""
@@ -203,8 +203,16 @@ func isBareDollar(value string) bool {
 // inOwnDollars returns an amount in the page's own dollars, or the reason not to take
 // it.
 func (c *List) inOwnDollars(value string) (amount, why string) {
-	if p, ok := ParsePrice(value); ok && c.Dollar != "" {
-		return c.Dollar + " " + p.Amount.String(), ""
+	own := ""
+	if c.Dollar != nil {
+		own = c.Dollar()
+	}
+	p, ok := ParsePrice(value)
+	switch {
+	case own == "USD":
+		return value, ""
+	case ok && own != "":
+		return own + " " + p.Amount.String(), ""
 	}
 	return value, ReasonDollar
 }

@@ -75,9 +75,12 @@ var formerAmount = regexp.MustCompile(`(?i)\b` +
 	`(?:was|before|old(?: price)?|regular(?: price)?|original(?:ly|  ?price)?|list price|rrp)\b` +
 	`\s*:?\s*(?:[A-Z]{0,3}\s?[$¥€£]|[A-Z]{3})?\s?\d[\d,]*(?:\.\d+)?(?:\s?(?:USD|JPY|YEN|円))?`)
 
+// formerWords are words of which a former amount has one.
+var formerWords = NewWords("was", "before", "old", "regular", "original", "list", "rrp")
+
 // CutFormer removes the former amount from a price that gives the amount of now too.
 func CutFormer(s string) string {
-	if strings.IndexFunc(s, unicode.IsDigit) < 0 || !formerAmount.MatchString(s) {
+	if strings.IndexFunc(s, unicode.IsDigit) < 0 || !formerWords.In(s) {
 		return s
 	}
 	return strings.Trim(emptyBrackets.Replace(formerAmount.ReplaceAllString(s, "")), " ,;|/-→")

@@ -77,8 +77,14 @@ func fieldOf(s string) string {
 var labelUnit = regexp.MustCompile(`(?i)[\s(\[（,/]+(?:in\s+)?((?:thousands?\s+|x?\s?1000\s?)?(?:kms?|kilomet(?:er|re)s?|miles?|mi|km|км|cc|ccm|cm3|cm³|l|lit(?:er|re)s?|` +
 	`us ?\$|usd|us dollars?|jpy|yen|¥|円|eur|€|gbp|£|tzs|tsh|kes|ksh|aed|zar)|[千万](?:km|円))[.)\]）\s:：]*$`)
 
+// maxLabelUnit bounds the last word of a label that can be a unit, in bytes.
+const maxLabelUnit = 14
+
 // cutLabelUnit cuts the unit from the end of a label, "" when it has none.
 func cutLabelUnit(label string) (name, unit string) {
+	if at := strings.LastIndexAny(label, " ([/,（"); at < 0 || len(label)-at > maxLabelUnit {
+		return label, ""
+	}
 	m := labelUnit.FindStringSubmatchIndex(label)
 	if m == nil || m[0] == 0 {
 		return label, ""

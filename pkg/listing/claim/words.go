@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -9,13 +10,21 @@ import (
 // regard to case.
 type Words struct {
 	byFirst [256][]string // the words in lower case by their first byte
+	starts  [256][]string // those of them with which a word of the text begins
 }
+
+// wordStart stands before one of the words of NewWords with which a word of a text begins.
+const wordStart = "\x00"
 
 // NewWords returns the set of some words in lower case.
 func NewWords(words ...string) *Words {
 	set := &Words{}
 	for _, word := range words {
-		set.byFirst[word[0]] = append(set.byFirst[word[0]], word)
+		table := &set.byFirst
+		if start, ok := strings.CutPrefix(word, wordStart); ok {
+			table, word = &set.starts, start
+		}
+		table[word[0]] = append(table[word[0]], word)
 	}
 	return set
 }
@@ -25,14 +34,31 @@ func (w *Words) In(s string) bool {
 	if !isASCII(s) {
 		s = strings.ToLower(s)
 	}
-	for i := range len(s) {
-		for _, word := range w.byFirst[lower(s[i])] {
-			if hasPrefixFold(s[i:], word) {
-				return true
-			}
+	return w.next(s, 0) >= 0
+}
+
+// next returns where the first of the words from a place on begins in a text, -1 for none.
+// Letters outside ASCII must be in lower case.
+func (w *Words) next(s string, from int) int {
+	for i := from; i < len(s); i++ {
+		first := lower(s[i])
+		if slices.ContainsFunc(w.byFirst[first], func(word string) bool { return hasPrefixFold(s[i:], word) }) {
+			return i
+		}
+		if len(w.starts[first]) == 0 || i > 0 && isWordByte(s[i-1]) {
+			continue
+		}
+		if slices.ContainsFunc(w.starts[first], func(word string) bool { return hasPrefixFold(s[i:], word) }) {
+			return i
 		}
 	}
-	return false
+	return -1
+}
+
+// isWordByte reports a byte of a word as \b of expressions means it.
+func isWordByte(b byte) bool {
+	b = lower(b)
+	return b-'a' <= 'z'-'a' || b-'0' <= 9 || b == '_'
 }
 
 // hasPrefixFold reports whether a text begins with a word in lower case; only ASCII is

@@ -82,7 +82,7 @@ func isWithheld(p pairs.Pair) bool {
 	if p.Value == "" && (p.Loose || p.Struck) {
 		return false // the value may stand elsewhere
 	}
-	return value == "" || value == "0" || soldWords.MatchString(value) || !isPrice && withheld.MatchString(value)
+	return value == "" || value == "0" || soldWords.In(value) || !isPrice && withheld.MatchString(value)
 }
 
 // withholdsPrice reports that the page withholds the price of its own car: no other sum on

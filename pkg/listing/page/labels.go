@@ -40,7 +40,7 @@ func ClaimLabels(doc *Document, c *claim.List) {
 		c.Several = true
 	default:
 		if value, is := doc.withholdsPrice(own, main); is {
-			c.Sold = c.Sold || soldWords.MatchString(value)
+			c.Sold = c.Sold || soldWords.In(value)
 			c.Withhold(value)
 		}
 		doc.discounted = slices.ContainsFunc(own, func(p pairs.Pair) bool { return isOfNow(p) && doc.IsAnchored(p.Node) })
@@ -177,7 +177,7 @@ func Body(doc *Document) *html.Node {
 }
 
 // instalment matches words for an amount that is paid repeatedly.
-var instalment = regexp.MustCompile(`(?i)\b(?:per|a|each|/)\s*(?:month|week|day)\b|\bmonthly\b|\bweekly\b|\bp\.?\s?[mw]\b|` +
+var instalment = claim.NewPhrases(`\b(?:per|a|each|/)\s*(?:month|week|day)\b|\bmonthly\b|\bweekly\b|\bp\.?\s?[mw]\b|` +
 	`/\s?(?:mo|month|day|week)\b|\bdaily\b|\bpcm\b|\binstal\w*|\bdeposit\b|\bdown payment\b|\brent(?:al)?\b`)
 
 // perDay matches words for a price of a rental.
@@ -205,7 +205,7 @@ func (d *Document) claimPairs(c *claim.List, pairs []pairs.Pair) {
 		}
 		switch {
 		case p.Field == claim.FieldStatus:
-			c.Sold = c.Sold || !c.IsLot && soldWords.MatchString(p.Value) && !notSold.MatchString(p.Value)
+			c.Sold = c.Sold || !c.IsLot && soldWords.In(p.Value) && !notSold.MatchString(p.Value)
 		case isInstalment(p):
 			if perDay.MatchString(text + " " + textAfter(p.Node)) {
 				c.IsOf(claim.KindRental)
@@ -237,7 +237,7 @@ func notThePrice(p pairs.Pair, discounted bool) string {
 // isInstalment reports whether a price is only a part of what the car costs.
 func isInstalment(p pairs.Pair) bool {
 	price := p.Field == claim.FieldPrice || p.Field == claim.FieldCF
-	return price && instalment.MatchString(p.Label+" "+p.Value+" "+textAfter(p.Node))
+	return price && instalment.In(p.Label+" "+p.Value+" "+textAfter(p.Node))
 }
 
 // maxAfter bounds the text after a value that is examined.
@@ -279,7 +279,7 @@ func NamesDar(s string) bool {
 }
 
 // soldWords are the words for a car that has been sold or is reserved.
-var soldWords = regexp.MustCompile(`(?i)\bsold\b|\bout of stock\b|\bunder offer\b|\breserved\b|売約済|売り?切れ?|成約|` +
+var soldWords = claim.NewPhrases(`\bsold\b|\bout of stock\b|\bunder offer\b|\breserved\b|売約済|売り?切れ?|成約|` +
 	`\bimeuzwa\b|\bvendu|\bvendid|\bverkauft|продан|تم البيع|판매 ?완료|ขายแล้ว`)
 
 // byGroup groups pairs by the table that contains them, in document order, without
@@ -298,7 +298,7 @@ func byGroup(pairs []pairs.Pair) (cards []*card) {
 		if found == nil {
 			continue
 		}
-		if claim.ValueOf(p.Value) == "" || p.Field == claim.FieldPrice && soldWords.MatchString(p.Value) {
+		if claim.ValueOf(p.Value) == "" || p.Field == claim.FieldPrice && soldWords.In(p.Value) {
 			continue
 		}
 		found.pairs = append(found.pairs, p)

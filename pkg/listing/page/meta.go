@@ -29,10 +29,15 @@ var makes = func() map[string]string {
 // KnownMake returns the usual spelling of a make, also of one in Japanese script; ok
 // is false when the name is unknown.
 func KnownMake(name string) (string, bool) {
-	known, ok := makes[claim.Squash(name)]
-	if !ok {
-		known, ok = makes[claim.Squash(chassis.AuthorityMake(name))]
+	key := claim.Squash(claim.Plain(name))
+	if known, ok := makes[key]; ok {
+		return known, true
 	}
+	authority, ok := chassis.MakeOfKey(key)
+	if !ok {
+		return "", false
+	}
+	known, ok := makes[claim.Squash(authority)]
 	return known, ok
 }
 

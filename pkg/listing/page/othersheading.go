@@ -1,9 +1,6 @@
 package page
 
 import (
-	"regexp"
-	"strings"
-
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
@@ -13,7 +10,7 @@ import (
 
 // othersHeading matches the headings of sections about other cars. Words that also
 // head other sections need a word for cars beside them.
-var othersHeading = regexp.MustCompile(`\b(?:similar|related|recently (?:viewed|sold|added|listed)|` +
+var othersHeading = claim.NewPhrases(`\b(?:similar|related|recently (?:viewed|sold|added|listed)|` +
 	`also (?:like|viewed|bought|interest)|interested in|` +
 	`other (?:cars?|vehicles?|stock|listings?|models|used)|more (?:cars?|vehicles?|stock|listings?|used|from|like)|` +
 	`(?:cars?|vehicles?|offers?|deals?) of the (?:day|week|month)|` +
@@ -27,21 +24,6 @@ var othersHeading = regexp.MustCompile(`\b(?:similar|related|recently (?:viewed|
 	`|magari mengine|yanayofanana|similaires|semelhantes|relacionad|parecid|autres (?:voitures|véhicules|annonces)` +
 	`|похожие|другие (?:авто|машины)|ähnliche|weitere (?:fahrzeuge|autos)|関連|おすすめ|オススメ|類似|その他の(?:車|在庫)|مشابه|คล้าย|비슷한|추천`)
 
-// othersWords are words of which each such heading has one; the search for them is
-// much quicker than the expression.
-var othersWords = claim.NewWords(
-	"simila", "relat", "relac", "recent", "recommend", "suggest", "also", "other", "more ", "same ", "feature", "arrival",
-	"of the ",
-	"best ", "hot ", "special", "latest", "popular", "top ", "new ", "like", "mengine", "yanayo", "semelh", "parecid", "autres",
-	"interested", "great ", "just ", "похож", "друг", "ähnlich", "weitere",
-	"関連", "おすすめ", "オススメ", "類似", "その他", "مشابه", "คล้าย", "비슷한", "추천",
-)
-
-// headsOthers reports the text of a heading about other cars.
-func headsOthers(s string) bool {
-	return othersWords.In(s) && othersHeading.MatchString(strings.ToLower(s))
-}
-
 // maxHeading is the maximum length in bytes of a heading.
 const maxHeading = 80
 
@@ -53,7 +35,7 @@ func (d *Document) markSections(headed map[*html.Node]bool) {
 	for n := body; n != nil; n = dom.After(n, body, inside) {
 		d.budget.Spend(1)
 		inside = !d.foreign[n]
-		if inside && n.Type == html.ElementNode && canHead(n) && !headed[n] && headsOthers(dom.ShortText(n)) {
+		if inside && n.Type == html.ElementNode && canHead(n) && !headed[n] && othersHeading.In(dom.ShortText(n)) {
 			d.markAfter(n, headed)
 		}
 	}

@@ -1,0 +1,125 @@
+package claim
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Phrases finds phrases in texts. Most texts have none of the words that the phrases need,
+// and are told apart by a search for those, which is much quicker than the expression.
+type Phrases struct {
+	form  *regexp.Regexp
+	words *Words // nil when a phrase needs no word
+}
+
+// NewPhrases compiles regular expressions, without regard to case.
+func NewPhrases(forms ...string) *Phrases {
+	p := &Phrases{form: regexp.MustCompile("(?i)" + strings.Join(forms, "|"))}
+	var words []string
+	for _, form := range forms {
+		tree, err := syntax.Parse("(?i)"+form, syntax.Perl)
+		if err != nil {
+			panic(err) // it has just been compiled
+		}
+		own := needed(tree, false)
+		if len(own) == 0 {
+			return p
+		}
+		words = append(words, own...)
+	}
+	slices.Sort(words)
+	p.words = NewWords(slices.Compact(words)...)
+	return p
+}
+
+// In reports a text with one of the phrases.
+func (p *Phrases) In(s string) bool {
+	return (p.words == nil || p.words.In(s)) && p.form.MatchString(s)
+}
+
+// The text around a word that can belong to a phrase, in bytes.
+const (
+	beforeWord = 40
+	afterWord  = 80
+)
+
+// InLong reports a text with one of the phrases, and examines only the text around the
+// words that they need.
+func (p *Phrases) InLong(s string) bool {
+	if p.words == nil {
+		return p.form.MatchString(s)
+	}
+	if !isASCII(s) {
+		s = strings.ToLower(s)
+	}
+	for at := 0; ; at++ {
+		if at = p.words.next(s, at); at < 0 {
+			return false
+		}
+		from, to := max(0, at-beforeWord), min(len(s), at+afterWord)
+		from += max(0, strings.IndexByte(s[from:at], ' '))
+		if space := strings.LastIndexByte(s[at:to], ' '); to < len(s) && space > 0 {
+			to = at + space
+		}
+		if p.form.MatchString(s[from:to]) {
+			return true
+		}
+	}
+}
+
+// minWord is the least length of a word that is worth a search, in bytes.
+const minWord = 2
+
+// needed returns words in lower case of which each match of an expression has one, none
+// when it may have none of any use. atStart says that a word begins before the expression.
+func needed(tree *syntax.Regexp, atStart bool) []string {
+	switch tree.Op {
+	case syntax.OpLiteral:
+		word := strings.ToLower(string(tree.Rune))
+		switch {
+		case len(word) < minWord:
+		case atStart:
+			return []string{wordStart + word}
+		default:
+			return []string{word}
+		}
+	case syntax.OpCapture, syntax.OpPlus:
+		return needed(tree.Sub[0], atStart)
+	case syntax.OpRepeat:
+		if tree.Min > 0 {
+			return needed(tree.Sub[0], atStart)
+		}
+	case syntax.OpConcat:
+		var best []string
+		for i, part := range tree.Sub {
+			starts := i == 0 && atStart || i > 0 && tree.Sub[i-1].Op == syntax.OpWordBoundary
+			if own := needed(part, starts); len(own) > 0 && (best == nil || shortest(own) >= shortest(best)) {
+				best = own
+			}
+		}
+		return best
+	case syntax.OpAlternate:
+		var all []string
+		for _, part := range tree.Sub {
+			own := needed(part, atStart)
+			if len(own) == 0 {
+				return nil
+			}
+			all = append(all, own...)
+		}
+		return all
+	}
+	return nil
+}
+
+// shortest returns the least length of some words.
+func shortest(words []string) int {
+	least := utf8.RuneError
+	for _, word := range words {
+		least = min(least, rune(len(word)))
+	}
+	return int(least)
+}
