@@ -121,17 +121,20 @@ func isForSale(car *vehicle.Car) bool {
 // of one.
 func isArticle(doc *page.Document, head string) bool {
 	path := strings.ToLower(doc.URL.Path)
-	return doc.Meta["og:type"] == "article" || hasArticle(doc) ||
+	return doc.Meta["og:type"] == "article" || hasTyped(doc, articleType) ||
 		strings.Contains(path, "/blog/") || strings.Contains(path, "/news/") || says(articlePhrase, head)
 }
 
 var articleType = regexp.MustCompile(`"@type"\s*:\s*\[?\s*"(?:Article|NewsArticle|BlogPosting|TechArticle|Review)"`)
 
-// hasArticle reports structured data in which the page is an article.
-func hasArticle(doc *page.Document) bool {
+// carType matches a vehicle anywhere in structured data.
+var carType = regexp.MustCompile(`"@type"\s*:\s*(?:\[[^\]]*)?"(?:https?://schema\.org/)?(?:Car|Vehicle|MotorVehicle)"`)
+
+// hasTyped reports structured data with a thing of a type.
+func hasTyped(doc *page.Document, kind *regexp.Regexp) bool {
 	for _, script := range doc.Tags[atom.Script] {
 		if strings.Contains(dom.Attr(script, "type"), "ld+json") && script.FirstChild != nil &&
-			articleType.MatchString(script.FirstChild.Data) {
+			kind.MatchString(script.FirstChild.Data) {
 			return true
 		}
 	}

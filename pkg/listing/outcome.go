@@ -185,10 +185,10 @@ func redirectedAway(page *fetch.Page) bool {
 	return from != to && strings.HasPrefix(from, to+"/")
 }
 
-// isAppShell reports whether a page has scripts and no text.
+// isAppShell reports whether a page has scripts, and neither text nor a vehicle in its data.
 func isAppShell(doc *page.Document) bool {
 	b := page.Body(doc)
-	return len(doc.Tags[atom.Script]) > 0 && (b == nil || dom.Text(b) == "")
+	return len(doc.Tags[atom.Script]) > 0 && (b == nil || dom.Text(b) == "") && !hasTyped(doc, carType)
 }
 
 func isChallenge(doc *page.Document) bool {

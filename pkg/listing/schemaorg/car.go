@@ -132,6 +132,20 @@ func sameCar(a, b *carEntry) bool {
 	return one.Syntax != two.Syntax && sameName && one.Word("name") != ""
 }
 
+// leastToRepeat is the number of properties from which two nodes that say the same are one
+// car.
+const leastToRepeat = 3
+
+// repeats reports a node that says word for word what another says.
+func repeats(one, two *graph.Node) bool {
+	for property := range one.Props {
+		if one.Word(property) != two.Word(property) {
+			return false
+		}
+	}
+	return len(one.Props) == len(two.Props) && len(one.Props) >= leastToRepeat
+}
+
 // vinOf returns the identification number for comparing; "" for a masked one.
 func vinOf(n *graph.Node) string {
 	vin := n.Word("vehicleIdentificationNumber")

@@ -2,6 +2,7 @@ package schemaorg
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -101,6 +102,9 @@ func claimFuel(car *carEntry, c *claim.List) {
 				words = append(words, fuelWords(engine)...)
 			}
 		}
+		if len(words) == 0 {
+			words = slices.Compact(fuelInName.FindAllString(n.Word("vehicleEngine"), -1))
+		}
 		fuel, ok := oneFuel(words)
 		switch {
 		case !ok:
@@ -113,6 +117,9 @@ func claimFuel(car *carEntry, c *claim.List) {
 		}
 	}
 }
+
+// fuelInName matches the fuel in the name of an engine.
+var fuelInName = regexp.MustCompile(`(?i)\b(?:plug-in hybrid|hybrid|petrol|gasoline|diesel|electric)\b`)
 
 func fuelWords(n *graph.Node) (words []string) {
 	for _, v := range n.Props["fuelType"] {

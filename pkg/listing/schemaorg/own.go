@@ -63,8 +63,8 @@ func (f *carFinder) removeOthers(doc *page.Document, c *claim.List) (others []*c
 	return others
 }
 
-// titled returns the one of several cars whose name stands in the page's title or
-// heading, else the first of several of one make and model, else nil.
+// titled returns the one of several cars whose name stands in the page's title or heading,
+// or the one that all of them repeat; a title that fits several cars names none of them.
 func titled(cars []*carEntry, doc *page.Document) *carEntry {
 	if len(cars) == 1 {
 		return cars[0]
@@ -80,16 +80,15 @@ func titled(cars []*carEntry, doc *page.Document) *carEntry {
 			found = append(found, car)
 		}
 	}
-	if len(found) > 0 {
-		return found[0]
+	if len(found) == 0 {
+		found = cars
 	}
-	name := claim.Squash(makeOf(cars[0].copies[0]) + modelOf(cars[0].copies[0], ""))
-	for _, car := range cars[1:] {
-		if claim.Squash(makeOf(car.copies[0])+modelOf(car.copies[0], "")) != name {
+	for _, car := range found[1:] {
+		if !repeats(found[0].copies[0], car.copies[0]) {
 			return nil
 		}
 	}
-	return cars[0]
+	return found[0]
 }
 
 // only returns the one car of a list, nil when there are none or several.
