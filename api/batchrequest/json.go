@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/transform"
 
+	"ushuru/api/request"
 	"ushuru/api/terms"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jsonobject"
@@ -124,7 +125,7 @@ func rowOfJSON(list string, value json.RawMessage, number int) Row {
 		row.problem = errRowInvalid
 		return row
 	}
-	err := json.Unmarshal(value, into)
+	err := json.Unmarshal(request.PlainNumbers(value), into)
 	wrongType, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	name := ""
 	if ok {

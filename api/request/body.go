@@ -19,6 +19,7 @@ import (
 	"ushuru/api/problem"
 	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/message"
+	"ushuru/pkg/money"
 )
 
 // Why a request cannot be read.
@@ -59,6 +60,7 @@ func (r *Request) JSON(w http.ResponseWriter, limit int64, body Body) error {
 	if err := r.SetBodyLanguage(data); err != nil {
 		return err
 	}
+	data = PlainNumbers(data)
 	err = json.Unmarshal(data, body)
 	if wrongType, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return body.TypeProblem(wrongType.Field).WithCause(err)
@@ -67,6 +69,40 @@ func (r *Request) JSON(w http.ResponseWriter, limit int64, body Body) error {
 		return ErrInvalidJSON.WithCause(err)
 	}
 	return r.Ignore(jsonobject.Unknown("", data, body, "lang")...)
+}
+
+// PlainNumbers returns JSON in which no number has an exponent or a fraction of zeros, which
+// Go does not read as a whole number: 2016.0 and 2.016e3 become 2016.
+func PlainNumbers(data []byte) []byte {
+	var plain []byte
+	taken := 0
+	for i := 0; i < len(data); {
+		switch c := data[i]; {
+		case c == '"':
+			i++
+			for i < len(data) && data[i] != '"' {
+				if data[i] == '\\' {
+					i++
+				}
+				i++
+			}
+			i++
+		case c == '-' || '0' <= c && c <= '9':
+			end := i + len(data[i:]) - len(bytes.TrimLeft(data[i:], "+-.eE0123456789"))
+			text := string(data[i:end])
+			if number, err := money.ParseJSONNumber(text); err == nil && number.String() != text {
+				plain = append(append(plain, data[taken:i]...), number.String()...)
+				taken = end
+			}
+			i = end
+		default:
+			i++
+		}
+	}
+	if taken == 0 {
+		return data
+	}
+	return append(plain, data[taken:]...)
 }
 
 // isPlainJSON reports whether the headers announce uncompressed JSON in UTF-8.

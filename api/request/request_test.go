@@ -296,3 +296,21 @@ func TestAVisitorIsCountedByTheNetwork(t *testing.T) {
 		}
 	}
 }
+
+// JSON writes one number in several forms; each of them is read.
+func TestPlainNumbers(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		`{"year":2016.0}`:                      `{"year":2016}`,
+		`{"year":2.016e3,"x":[-1E+2,0.50,-0]}`: `{"year":2016,"x":[-100,0.5,0]}`,
+		`{"m3":13.200000000000001}`:            `{"m3":13.200000000000001}`,
+		`{"a":"2016.0","b\"1.0":"\\","c":1.0}`: `{"a":"2016.0","b\"1.0":"\\","c":1}`,
+		`{"a":1e999,"b":1.2.3,"c":01.0}`:       `{"a":1e999,"b":1.2.3,"c":01.0}`,
+		`"open`:                                `"open`,
+		`"open\`:                               `"open\`,
+	} {
+		if got := string(request.PlainNumbers([]byte(given))); got != want {
+			t.Errorf("%s: got %s, want %s", given, got, want)
+		}
+	}
+}

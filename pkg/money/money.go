@@ -133,12 +133,31 @@ func (n Number) String() string { return n.value.String() }
 // MarshalJSON writes a plain JSON number.
 func (n Number) MarshalJSON() ([]byte, error) { return []byte(n.value.String()), nil }
 
-// UnmarshalJSON reads a plain JSON number.
+// jsonNumber is the form of a number in JSON (RFC 8259, section 6).
+var jsonNumber = regexp.MustCompile(`^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$`)
+
+// maxNumber is more than any amount.
+var maxNumber = decimal.New(1, maxExponent)
+
+// UnmarshalJSON reads a JSON number in any of its forms: 6180, 6180.5, 6.18e3.
 func (n *Number) UnmarshalJSON(data []byte) error {
-	value, err := parse(string(bytes.TrimSpace(data)))
+	value, err := ParseJSONNumber(string(bytes.TrimSpace(data)))
 	if err != nil {
 		return err
 	}
 	n.value = value
 	return nil
+}
+
+// ParseJSONNumber reads a number as JSON writes it. Anything else, and what no amount can be,
+// is ErrInvalid.
+func ParseJSONNumber(text string) (decimal.Decimal, error) {
+	if !jsonNumber.MatchString(text) {
+		return decimal.Zero, fmt.Errorf("%w: %.40q", ErrInvalid, text)
+	}
+	value, err := ParseDecimal(text)
+	if err == nil && !value.Abs().LessThan(maxNumber) {
+		err = fmt.Errorf("%w: %.40q", ErrInvalid, text)
+	}
+	return value, err
 }
