@@ -17,13 +17,15 @@ type charge struct {
 	same  bool       // as in the authority's answer, whose figures then hold verbatim
 	rules duty.Rules // of this car, with one rate for each tax
 	age   ruleRate   // excise duty for age
+	// announced is the first day of the rules, when they are announced and not in force.
+	announced string
 }
 
 // chargesOn returns how the car may be taxed on a landing day, the highest first.
 // There are several where the sources disagree. On a day with the rules and the age
 // of the authority's answer, its answer decides.
 func (b *calculation) chargesOn(day time.Time) []charge {
-	rules, changed := b.rulesUnder(duty.On(day))
+	rules, changed := b.rulesUnder(b.tables.law.On(day))
 	rates, predicted := b.ageRatesOn(day)
 	if !changed && !predicted {
 		return []charge{{same: true, rules: rules, age: rates[0]}}
@@ -38,29 +40,42 @@ func (b *calculation) chargesOn(day time.Time) []charge {
 }
 
 // knowsRules reports whether the rules of a landing day are known: those of the
-// financial year in which the authority answered, and the newest dated ones.
+// financial year in which the authority answered, and the newest dated ones, and no
+// others are announced.
 func (b *calculation) knowsRules(day time.Time) bool {
-	return !midnight(day).After(duty.SettledUntil(b.asked))
+	return b.isSettled(day) && len(b.tables.law.Announced(day)) == 0
 }
 
-// chargesUnknown returns how else the car may be taxed on a landing day whose rules are
-// not known: under the rules before the newest ones. A new law has mostly been between
-// the two or near them.
-func (b *calculation) chargesUnknown(day time.Time) []charge {
-	before, ok := duty.On(day).Before()
-	if !ok || b.knowsRules(day) || !b.hasValue() {
+func (b *calculation) isSettled(day time.Time) bool {
+	return !midnight(day).After(b.tables.law.SettledUntil(b.asked))
+}
+
+// chargesUnknown returns how else the car may be taxed on a landing day: under rules that
+// are announced, and on a day whose rules are not known under those before the newest
+// ones. A new law has mostly been between the two or near them.
+func (b *calculation) chargesUnknown(day time.Time) (charges []charge) {
+	if !b.hasValue() {
 		return nil
 	}
-	rules, _ := b.rulesUnder(before)
-	rates := []ruleRate{{rate: b.charged()}}
-	if car, known := b.ageCar(day, b.yearMade()); known && b.hasAgeSteps() {
-		rates = ageRates(before, car)
+	others := slices.Clone(b.tables.law.Announced(day))
+	if before, ok := b.tables.law.On(day).Before(); ok && !b.isSettled(day) {
+		others = append(others, before)
 	}
-	charges := make([]charge, len(rates))
-	for i, rate := range rates {
-		of := rules
-		of.AgeExcise = []duty.AgeBand{{Rate: rate.rate}}
-		charges[i] = charge{rules: of, age: rate}
+	for _, other := range others {
+		rules, _ := b.rulesUnder(other)
+		rates := []ruleRate{{rate: b.charged()}}
+		if car, known := b.ageCar(day, b.yearMade()); known && b.hasAgeSteps() {
+			rates = ageRates(other, car)
+		}
+		for _, rate := range rates {
+			of := rules
+			of.AgeExcise = []duty.AgeBand{{Rate: rate.rate}}
+			c := charge{rules: of, age: rate}
+			if other.State == duty.Announced {
+				c.announced = other.From
+			}
+			charges = append(charges, c)
+		}
 	}
 	return charges
 }
@@ -69,7 +84,7 @@ func (b *calculation) chargesUnknown(day time.Time) []charge {
 // rules of its day and others. A rate of the answer that is not the one of the law stays.
 func (b *calculation) rulesUnder(after duty.Rules) (rules duty.Rules, changed bool) {
 	rules = b.implied.rules
-	before := duty.On(b.asked)
+	before := b.tables.law.On(b.asked)
 	if after.From == before.From || !b.hasValue() {
 		return rules, false
 	}
@@ -104,7 +119,7 @@ func (b *calculation) ageRatesOn(day time.Time) (rates []ruleRate, predicted boo
 	then, known := b.ageCar(b.asked, b.implied.tax.YOM)
 	age := duty.Age(day, b.yearMade())
 	sets, fit := b.ageRules(then, day)
-	if !known || !b.hasAgeSteps() || age == then.Age && duty.On(day).From <= duty.On(b.asked).From {
+	if !known || !b.hasAgeSteps() || age == then.Age && b.tables.law.On(day).From <= b.tables.law.On(b.asked).From {
 		return charged, false
 	}
 	car := then
@@ -128,7 +143,7 @@ func (b *calculation) ageRatesOn(day time.Time) (rates []ruleRate, predicted boo
 // them, and the rules that come into force until then. When the answer fits none,
 // fit is false and the rules are those in force.
 func (b *calculation) ageRules(car duty.Vehicle, day time.Time) (sets []duty.Rules, fit bool) {
-	inForce, later := duty.On(b.asked), duty.On(day)
+	inForce, later := b.tables.law.On(b.asked), b.tables.law.On(day)
 	candidates := []duty.Rules{inForce}
 	if before, ok := inForce.Before(); ok {
 		candidates = append(candidates, before)

@@ -301,7 +301,7 @@ var claims = map[string]func(facts, said) bool{
 		return price.LessThan(decimal.NewFromInt(200)) || price.Mul(ten).LessThan(f.own) || price.GreaterThan(f.own.Mul(ten))
 	},
 	"warning/" + cost.WarnRulesUnknown: func(f facts, s said) bool {
-		return f.got.DriveAway.Landing.To > s.values["until"] && s.values["until"] == duty.SettledUntil(f.now).Format(time.DateOnly)
+		return f.got.DriveAway.Landing.To > s.values["until"] && s.values["until"] == duty.Current().SettledUntil(f.now).Format(time.DateOnly)
 	},
 	"warning/" + cost.WarnRatesApart: func(f facts, s said) bool {
 		ratio, _ := s.value("taxes").Div(s.value("others")).Float64()
@@ -317,7 +317,10 @@ var claims = map[string]func(facts, said) bool{
 		return f.now.After(checked.AddDate(1, 0, 0))
 	},
 
-	"basis/caller":    func(_ facts, s said) bool { return s.line.Standing == vehicle.Caller },
+	"basis/caller": func(_ facts, s said) bool { return s.line.Standing == vehicle.Caller },
+	"basis/licence_by_battery": func(f facts, s said) bool {
+		return f.estimate.Tax.FuelType == "ELECTRIC" && s.line.Code == "registration" && s.line.HighTZS.String() == "550,000.00" && f.on("2025-07-01")
+	},
 	"basis/authority": func(_ facts, s said) bool { return s.line.Standing == vehicle.Official },
 	"basis/price_cf":  func(f facts, s said) bool { return isPrice(f.estimate.Car.CFPriceUSD, s) },
 	"basis/price_fob": func(f facts, s said) bool { return isPrice(f.estimate.Car.FOBPriceUSD, s) },

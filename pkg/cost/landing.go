@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"ushuru/pkg/duty"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
@@ -73,7 +72,7 @@ func dateOf(day time.Time) string { return day.In(localtime.Zone).Format(time.Da
 // the first and the last on which a tax may change: a new year, and new rules.
 func (b *calculation) taxDays() []time.Time {
 	w := b.window
-	days := slices.Concat([]time.Time{w.likely, w.from, w.to}, newYears(w.from, w.to), duty.Changes(w.from, w.to))
+	days := slices.Concat([]time.Time{w.likely, w.from, w.to}, newYears(w.from, w.to), b.tables.law.Changes(w.from, w.to))
 	slices.SortStableFunc(days[1:], time.Time.Compare)
 	return b.compact(days)
 }
@@ -82,9 +81,10 @@ func (b *calculation) taxDays() []time.Time {
 // of the same year and rules.
 func (b *calculation) compact(days []time.Time) (once []time.Time) {
 	for _, day := range days {
-		year, rules, known := day.In(localtime.Zone).Year(), duty.On(day).From, b.knowsRules(day)
 		taxedAlike := func(earlier time.Time) bool {
-			return earlier.In(localtime.Zone).Year() == year && duty.On(earlier).From == rules && b.knowsRules(earlier) == known
+			law := b.tables.law
+			return earlier.In(localtime.Zone).Year() == day.In(localtime.Zone).Year() && law.On(earlier).From == law.On(day).From &&
+				b.isSettled(earlier) == b.isSettled(day) && len(law.Announced(earlier)) == len(law.Announced(day))
 		}
 		if !slices.ContainsFunc(once, taxedAlike) {
 			once = append(once, day)

@@ -3,6 +3,7 @@ package cost
 import (
 	"github.com/shopspring/decimal"
 
+	"ushuru/pkg/duty"
 	"ushuru/pkg/vehicle"
 )
 
@@ -54,9 +55,22 @@ func (b *calculation) taxLines() {
 		{codeHIV, func(t taxes) decimal.Decimal { return t.hiv }},
 		{codeRegistration, func(t taxes) decimal.Decimal { return t.registration }},
 	} {
-		tzs := b.taxed.of(fee.of)
-		b.add(fee.code, figure{tzs.over(b.implied.fx), tzs, official, func() *basis { return basisOf("authority", nil) }})
+		tzs, why := b.taxed.of(fee.of), basisOf("authority", nil)
+		if byBattery := b.byBattery(); fee.code == codeRegistration && byBattery != nil {
+			tzs, why = tzs.widened(*byBattery), why.and("licence_by_battery", nil)
+		}
+		b.add(fee.code, figure{tzs.over(b.implied.fx), tzs, official, func() *basis { return why }})
 	}
+}
+
+// byBattery returns the least and the most that the registration of an electric car can be,
+// whose battery the authority's answer does not name; nil for other cars.
+func (b *calculation) byBattery() *moneyRange {
+	bands := b.tables.law.On(b.window.likely).Registrations(duty.Vehicle{CC: b.cc(), Fuel: b.implied.tax.FuelType})
+	if len(bands) < 2 {
+		return nil
+	}
+	return &moneyRange{bands[0].TZS, b.implied.tax.VehicleRegistrationFeeInTZS.Decimal(), bands[len(bands)-1].TZS}
 }
 
 // taxedValue returns the value that is taxed, in USD.

@@ -55,6 +55,11 @@ func (t *Tables) TaxParts(e vehicle.Estimate, terms vehicle.Terms, now time.Time
 		for _, t := range all[1:] {
 			p.Low, p.High = decimal.Min(p.Low, part.of(t)), decimal.Max(p.High, part.of(t))
 		}
+		if byBattery := b.byBattery(); byBattery != nil && (part.code == codeRegistration || part.code == "taxes_total") {
+			fee := b.implied.tax.VehicleRegistrationFeeInTZS.Decimal()
+			p.Low = decimal.Min(p.Low, p.Low.Add(byBattery.low.Sub(fee)))
+			p.High = decimal.Max(p.High, p.High.Add(byBattery.high.Sub(fee)))
+		}
 		parts = append(parts, p)
 	}
 	return parts

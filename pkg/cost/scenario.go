@@ -114,7 +114,10 @@ func (b *calculation) byLaw() []vehicle.Scenario {
 	for i, c := range charges {
 		v := values{"percent": c.age.rate.Shift(2).String()}
 		code := "law_as_charged"
-		if c.age.rules != "" {
+		switch {
+		case c.announced != "":
+			code, v = "law_announced", values{"rules": c.announced}
+		case c.age.rules != "":
 			code, v["rules"] = "law_of", c.age.rules
 		}
 		s := b.scenario(questionLaw, code, v, b.invoice, b.implied.under(c, b.taxedValue()))

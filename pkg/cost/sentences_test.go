@@ -99,10 +99,10 @@ func randomCosts(r *rand.Rand) *vehicle.Costs {
 }
 
 // unsaid are sentences that a random quote does not lead to: tables without a fee for a
-// day, and texts inside the note on a step, whose rates TestAgeStep checks.
+// day or with an announced law, which have tests of their own, and texts inside the note on a step, whose rates TestAgeStep checks.
 var unsaid = []string{
 	"missing/no_fee", "age_step/disputed", "age_step/law", "age_step/one_source", "age_step/practice", "age_step/rules",
-	"age_step/unknown_rules", "basis/of_taxes", "tax_base/reported",
+	"age_step/unknown_rules", "basis/of_taxes", "tax_base/reported", "scenario/law_announced",
 }
 
 // families are those of the sentences on a cost. What is asked about a condition is not.

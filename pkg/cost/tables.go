@@ -18,6 +18,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"ushuru/pkg/duty"
 	"ushuru/pkg/vehicle"
 )
 
@@ -33,6 +34,7 @@ type Tables struct {
 	landings []landingTime
 	storage  storage
 	checked  string // the last day on which somebody checked them: 2026-11-23
+	law      *duty.Law
 }
 
 // line is one thing to pay, with its fees over time.
@@ -143,7 +145,7 @@ var tablesJSON []byte
 
 var embedded = func() *Tables {
 	file, err := decode(tablesJSON)
-	tables := &Tables{lines: file.Lines, volumes: file.Volumes, landings: file.Landings, checked: file.Checked}
+	tables := &Tables{lines: file.Lines, volumes: file.Volumes, landings: file.Landings, checked: file.Checked, law: duty.Current()}
 	if file.Storage != nil {
 		tables.storage = *file.Storage
 	}
@@ -185,6 +187,11 @@ func Parse(data []byte) (*Tables, error) {
 		return nil, err
 	}
 	tables := embedded.under(over)
+	law, err := tables.law.With(over.Rules)
+	if err != nil {
+		return nil, err
+	}
+	tables.law = law
 	return tables, tables.check()
 }
 
@@ -196,6 +203,9 @@ type file struct {
 	Volumes  volumes       `json:"volumes"`
 	Landings []landingTime `json:"landings"` // of a file: in place of the embedded ones of the same country
 	Storage  *storage      `json:"storage"`
+	// Rules are changes of the tax rules after or beside the embedded ones, in the form of
+	// pkg/duty/rules.json.
+	Rules []map[string]json.RawMessage `json:"rules"`
 }
 
 // decode reads one JSON object without unknown fields: a field that is
@@ -233,7 +243,7 @@ func (t *Tables) under(over file) *Tables {
 		v = over.Volumes
 		v.Bodies = append(slices.Clone(over.Volumes.Bodies), t.volumes.Bodies...)
 	}
-	tables := &Tables{lines: lines, volumes: v, storage: t.storage, checked: cmp.Or(over.Checked, t.checked)}
+	tables := &Tables{lines: lines, volumes: v, storage: t.storage, checked: cmp.Or(over.Checked, t.checked), law: t.law}
 	tables.landings = append(slices.Clone(over.Landings), t.landings...)
 	if over.Storage != nil {
 		tables.storage = *over.Storage

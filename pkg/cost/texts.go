@@ -42,7 +42,7 @@ func (b *calculation) whyChargedOtherwise() string {
 	case c.same:
 		return ""
 	case c.age.rate.Equal(b.charged()):
-		if duty.On(b.window.likely).From == duty.On(b.asked).From {
+		if b.tables.law.On(b.window.likely).From == b.tables.law.On(b.asked).From {
 			return "" // of several rates that sources name, the highest is that of the answer
 		}
 		return "rules"

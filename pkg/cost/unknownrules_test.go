@@ -77,7 +77,7 @@ func TestALandingAfterTheLastKnownRulesIsSaidAndIsARange(t *testing.T) {
 
 func TestTablesThatNobodyCheckedForAYearAreSaidToBeOld(t *testing.T) {
 	t.Parallel()
-	checked := noon(t, duty.Checked())
+	checked := noon(t, duty.Current().Checked())
 	operators := func(checked string) *cost.Tables {
 		tables, err := cost.Parse([]byte(`{"checked": "` + checked + `"}`))
 		if err != nil {
@@ -109,5 +109,41 @@ func TestTablesThatNobodyCheckedForAYearAreSaidToBeOld(t *testing.T) {
 	}
 	if _, err := cost.Parse([]byte(`{"checked": "last spring"}`)); err == nil || !strings.Contains(err.Error(), "checked") {
 		t.Errorf("a day that is none: %v", err)
+	}
+}
+
+// A change that is announced for before the landing gives both sides: the headline is by the
+// law in force, the range and a scenario have the other. One that is stayed changes nothing.
+func TestAnAnnouncedLawGivesBothSides(t *testing.T) {
+	t.Parallel()
+	const change = `{"rules": [{"from": "2026-12-15", "state": "%s", "processing_fee": "0.05",
+		"evidence": {"state": {"grade": "secondary", "source": "a budget speech"}}}]}`
+	for state, isAnnounced := range map[string]bool{"announced": true, "stayed": false} {
+		tables, err := cost.Parse([]byte(strings.Replace(change, "%s", state, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, _ := quotedPrice(november)
+		e.Matched.Confidence = vehicle.High
+		for days, isAfter := range map[int]bool{20: false, 60: true} {
+			landing := onDays(cost.DefaultRate, november.AddDate(0, 0, days), november.AddDate(0, 0, days))
+			before, got := cost.Embedded().Calculate(e, landing, november), tables.Calculate(e, landing, november)
+			want := isAnnounced && isAfter
+			warned := slices.ContainsFunc(got.Warnings, func(w vehicle.Warning) bool {
+				return w.Code == cost.WarnRulesUnknown && w.Values["from"] == "2026-12-15"
+			})
+			asked := slices.ContainsFunc(got.DriveAway.Scenarios, func(s vehicle.Scenario) bool { return s.Code == "law_announced" && !s.Likely })
+			wider := got.DriveAway.HighTZS.Decimal().GreaterThan(before.DriveAway.HighTZS.Decimal())
+			if got.DriveAway.TotalTZS.String() != before.DriveAway.TotalTZS.String() || warned != want || asked != want || wider != want {
+				t.Errorf("%s, %d days: got %s (%s without), warned %v, a scenario %v, a wider range %v, want the same total and %v",
+					state, days, got.DriveAway.TotalTZS, before.DriveAway.TotalTZS, warned, asked, wider, want)
+			}
+			if want && got.Summary.Confidence == vehicle.High {
+				t.Errorf("%s, %d days: got high confidence, want less", state, days)
+			}
+		}
+	}
+	if _, err := cost.Parse([]byte(`{"rules": [{"from": "2027-07-01", "state": "announced"}]}`)); err == nil {
+		t.Error("got an announced law without evidence accepted, want an error")
 	}
 }

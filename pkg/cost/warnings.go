@@ -196,15 +196,18 @@ func (b *calculation) freightOdd() *vehicle.Warning {
 
 // rulesUnknown warns of a landing after the last day whose rules are known.
 func (b *calculation) rulesUnknown() *vehicle.Warning {
-	if b.knowsRules(b.window.to) {
+	if announced := b.tables.law.Announced(b.window.to); len(announced) > 0 {
+		return warn(WarnRulesUnknown+".announced", values{"from": announced[0].From})
+	}
+	if b.isSettled(b.window.to) {
 		return nil
 	}
-	return warn(WarnRulesUnknown, values{"until": dateOf(duty.SettledUntil(b.asked))})
+	return warn(WarnRulesUnknown, values{"until": dateOf(b.tables.law.SettledUntil(b.asked))})
 }
 
 // tablesOld warns of tables of costs or taxes that nobody has checked for twelve months.
 func (b *calculation) tablesOld() *vehicle.Warning {
-	checked := min(b.tables.checked, duty.Checked())
+	checked := min(b.tables.checked, b.tables.law.Checked())
 	day, err := time.ParseInLocation(time.DateOnly, checked, localtime.Zone)
 	if err != nil || !midnight(b.now).After(day.AddDate(1, 0, 0)) {
 		return nil // our own date, and check has seen that of an operator's file

@@ -65,19 +65,21 @@ func Check(tax vehicle.Tax, on time.Time) Result {
 }
 
 // fewest returns the differences under the best-fitting reading of the rules,
-// because a band contains several engine sizes and the excise duty at some ages
-// is disputed.
+// because a band contains several engine sizes, the excise duty at some ages is
+// disputed, and the battery of an electric car is not in its answer.
 func fewest(tax vehicle.Tax, rules duty.Rules, sizes []int, age int, fx decimal.Decimal) []Difference {
 	var best []Difference
 	for i, cc := range sizes {
 		car := duty.Vehicle{CC: cc, Fuel: tax.FuelType, Age: age}
 		statute, practice := rules.AgeRates(car)
 		for j, rate := range []decimal.Decimal{statute, practice} {
-			reading := rules
-			reading.AgeExcise = []duty.AgeBand{{Rate: rate}}
-			found := differences(tax, reading.Compute(car, tax.CIFInUSD.Decimal(), fx), fx)
-			if i+j == 0 || len(found) < len(best) {
-				best = found
+			for k, registration := range rules.Registrations(car) {
+				reading := rules
+				reading.AgeExcise, reading.Registration = []duty.AgeBand{{Rate: rate}}, []duty.FeeBand{registration}
+				found := differences(tax, reading.Compute(car, tax.CIFInUSD.Decimal(), fx), fx)
+				if i+j+k == 0 || len(found) < len(best) {
+					best = found
+				}
 			}
 		}
 	}

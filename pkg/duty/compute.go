@@ -141,6 +141,18 @@ func feeOf(bands []FeeBand, cc int) decimal.Decimal {
 	return decimal.Zero
 }
 
+// Registrations returns what the registration of a vehicle can be: by its engine, or for an
+// electric one by a battery that nobody names.
+func (r Rules) Registrations(v Vehicle) []FeeBand {
+	if v.Fuel == electric && len(r.ElectricRegistration) > 0 {
+		return r.ElectricRegistration
+	}
+	return []FeeBand{{TZS: feeOf(r.Registration, v.CC)}}
+}
+
+// electric is the authority's word for cars without an engine.
+const electric = "ELECTRIC"
+
 func fits(ccMax *int, cc int) bool { return ccMax == nil || cc <= *ccMax }
 
 // Of returns the rules as they apply to one vehicle: of each list only what it

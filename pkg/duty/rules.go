@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -19,7 +20,8 @@ import (
 
 // Rules are the rates in force from a day on. Rates are fractions: 0.25 is 25 %.
 type Rules struct {
-	From             string              `json:"from"` // first day in force, 2006-01-02
+	From             string              `json:"from"`            // first day in force, 2006-01-02
+	State            State               `json:"state,omitempty"` // empty is in force
 	ImportDuty       decimal.Decimal     `json:"import_duty"`
 	Excise           []ExciseBand        `json:"excise"`              // the first band that fits decides
 	NoExciseFuels    []string            `json:"no_excise_fuels"`     // free of the capacity excise
@@ -34,7 +36,22 @@ type Rules struct {
 	HIVLevy          []FeeBand           `json:"hiv_levy"`     // flat, per vehicle
 	Registration     []FeeBand           `json:"registration"` // flat, tax and licence together
 	Evidence         map[string]Evidence `json:"evidence"`     // by the JSON name of the rule
+
+	// ElectricRegistration is what the registration of an electric car can be, by its
+	// battery; empty when it goes by the engine.
+	ElectricRegistration []FeeBand `json:"electric_registration,omitempty"`
+
+	before *Rules // which these replaced
 }
+
+// State says whether rules hold from their first day on.
+type State string
+
+// The states of rules that are not in force.
+const (
+	Announced State = "announced" // they may hold from their first day on
+	Stayed    State = "stayed"    // a court or a notice has put them off: they do not hold
+)
 
 // ExciseBand is the excise of engines up to CCMax.
 type ExciseBand struct {
@@ -50,10 +67,11 @@ type AgeBand struct {
 	Practice *decimal.Decimal `json:"practice"` // as reported to be charged, where that differs
 }
 
-// FeeBand is a flat fee for engines up to CCMax.
+// FeeBand is a flat fee for engines up to CCMax, or for batteries up to KWhMax.
 type FeeBand struct {
-	CCMax *int            `json:"cc_max"` // inclusive; nil has no end
-	TZS   decimal.Decimal `json:"tzs"`
+	CCMax  *int            `json:"cc_max"`            // inclusive; nil has no end
+	KWhMax *int            `json:"kwh_max,omitempty"` // the same
+	TZS    decimal.Decimal `json:"tzs"`
 }
 
 // AgeBase names the amount on which the excise duty for age is charged.
@@ -76,18 +94,41 @@ type Evidence struct {
 //go:embed rules.json
 var rulesJSON []byte
 
-var sets, checked = mustLoad(rulesJSON)
+// Law is the dated rules.
+type Law struct {
+	inForce []Rules // ascending
+	others  []Rules // announced or stayed
+	changes []map[string]json.RawMessage
+	checked string
+}
+
+var current = mustLoad(rulesJSON)
+
+// Current returns the rules that come with the program.
+func Current() *Law { return current }
+
+// With returns the law with further changes, in the form of rules.json: those in force
+// come after the present ones, those announced or stayed stand beside them.
+func (l *Law) With(changes []map[string]json.RawMessage) (*Law, error) {
+	if len(changes) == 0 {
+		return l, nil
+	}
+	return build(slices.Concat(l.changes, changes), l.checked)
+}
 
 // Checked returns the last day on which somebody looked for newer rules: 2026-11-23.
-func Checked() string { return checked }
+func (l *Law) Checked() string { return l.checked }
+
+// On returns the current rules in force on a day, as Law.On does.
+func On(date time.Time) Rules { return current.On(date) }
 
 // On returns the rules in force on the day of date in Dar es Salaam. Days
 // before the first set (1 January 2011) get the first set. The lists of the
 // result are shared and must not be changed.
-func On(date time.Time) Rules {
+func (l *Law) On(date time.Time) Rules {
 	day := date.In(localtime.Zone).Format(time.DateOnly)
-	rules := sets[0]
-	for _, set := range sets[1:] {
+	rules := l.inForce[0]
+	for _, set := range l.inForce[1:] {
 		if set.From <= day {
 			rules = set
 		}
@@ -95,11 +136,25 @@ func On(date time.Time) Rules {
 	return rules
 }
 
+// Announced returns the rules that are announced for a day or an earlier one.
+func (l *Law) Announced(until time.Time) (list []Rules) {
+	for _, set := range l.others {
+		if set.State == Announced && set.From <= until.In(localtime.Zone).Format(time.DateOnly) {
+			list = append(list, set)
+		}
+	}
+	return list
+}
+
+// Others returns the rules that are not in force: announced or stayed.
+func (l *Law) Others() []Rules { return l.others }
+
 // Changes returns the days after one day, up to another, on which rules come into
-// force.
-func Changes(after, until time.Time) (days []time.Time) {
-	first, last := after.In(localtime.Zone).Format(time.DateOnly), until.In(localtime.Zone).Format(time.DateOnly)
-	for _, set := range sets[1:] {
+// force or are announced to.
+func (l *Law) Changes(after, until time.Time) (days []time.Time) {
+	first := after.In(localtime.Zone).Format(time.DateOnly)
+	last := until.In(localtime.Zone).Format(time.DateOnly)
+	for _, set := range slices.Concat(l.inForce[1:], l.Announced(until)) {
 		if set.From <= first || set.From > last {
 			continue
 		}
@@ -113,8 +168,8 @@ func Changes(after, until time.Time) (days []time.Time) {
 // SettledUntil returns the last day, in Dar es Salaam, of the financial year for which the
 // rules are known on a day: the year of that day, or that of the newest rules. Each
 // Finance Act holds from a 1 July on.
-func SettledUntil(on time.Time) time.Time {
-	newest := max(on.In(localtime.Zone).Format(time.DateOnly), sets[len(sets)-1].From)
+func (l *Law) SettledUntil(on time.Time) time.Time {
+	newest := max(on.In(localtime.Zone).Format(time.DateOnly), l.inForce[len(l.inForce)-1].From)
 	day, err := time.ParseInLocation(time.DateOnly, newest, localtime.Zone)
 	if err != nil {
 		day = on.In(localtime.Zone) // the days of the rules are tested
@@ -128,12 +183,10 @@ func SettledUntil(on time.Time) time.Time {
 
 // Before returns the rules that these replaced; false for the first set.
 func (r Rules) Before() (Rules, bool) {
-	for i, set := range sets[1:] {
-		if set.From == r.From {
-			return sets[i], true
-		}
+	if r.before == nil {
+		return Rules{}, false
 	}
-	return Rules{}, false
+	return *r.before, true
 }
 
 // Age returns the age of a car in the sense of the rules: the calendar year in
@@ -141,42 +194,71 @@ func (r Rules) Before() (Rules, bool) {
 // it changes on 1 January.
 func Age(on time.Time, yom int) int { return max(0, on.In(localtime.Zone).Year()-yom) }
 
-// load reads dated changes into full sets. They are merged as JSON objects,
-// so that no set shares memory with another while it is decoded.
-func load(data []byte) ([]Rules, string, error) {
+// load reads dated changes into full sets.
+func load(data []byte) (*Law, error) {
 	var file struct {
 		Checked string                       `json:"checked"`
 		Sets    []map[string]json.RawMessage `json:"sets"`
 	}
 	if err := json.Unmarshal(data, &file); err != nil {
-		return nil, "", fmt.Errorf("duty: rules: %w", err)
-	}
-	if len(file.Sets) == 0 {
-		return nil, "", errors.New("duty: no rules")
-	}
-	var (
-		loaded   []Rules
-		before   string
-		merged   = map[string]json.RawMessage{}
-		evidence = map[string]Evidence{}
-	)
-	for _, change := range file.Sets {
-		maps.Copy(merged, change)
-		rules, err := decode(merged)
-		if err != nil {
-			return nil, "", fmt.Errorf("duty: rules after %q: %w", before, err)
-		}
-		if _, err := time.Parse(time.DateOnly, rules.From); err != nil || rules.From <= before {
-			return nil, "", fmt.Errorf("duty: rules after %q: bad date %q", before, rules.From)
-		}
-		maps.Copy(evidence, rules.Evidence)
-		rules.Evidence = maps.Clone(evidence)
-		loaded, before = append(loaded, rules), rules.From
+		return nil, fmt.Errorf("duty: rules: %w", err)
 	}
 	if _, err := time.Parse(time.DateOnly, file.Checked); err != nil {
-		return nil, "", fmt.Errorf("duty: rules: checked: %w", err)
+		return nil, fmt.Errorf("duty: rules: checked: %w", err)
 	}
-	return loaded, file.Checked, nil
+	return build(file.Sets, file.Checked)
+}
+
+// build makes full sets of changes. They are merged as JSON objects, so that no set shares
+// memory with another while it is decoded. A change that is not in force stands on what is,
+// and no other stands on it.
+func build(changes []map[string]json.RawMessage, checked string) (*Law, error) {
+	if len(changes) == 0 {
+		return nil, errors.New("duty: no rules")
+	}
+	l := &Law{changes: changes, checked: checked}
+	merged, evidence, before := map[string]json.RawMessage{}, map[string]Evidence{}, ""
+	for _, change := range changes {
+		all, proof := maps.Clone(merged), maps.Clone(evidence)
+		maps.Copy(all, change)
+		rules, err := decode(all)
+		if err != nil {
+			return nil, fmt.Errorf("duty: rules after %q: %w", before, err)
+		}
+		maps.Copy(proof, rules.Evidence)
+		rules.Evidence = proof
+		if err := rules.check(before); err != nil {
+			return nil, fmt.Errorf("duty: rules after %q: %w", before, err)
+		}
+		if last := len(l.inForce) - 1; last >= 0 {
+			rules.before = new(l.inForce[last])
+		}
+		if rules.State != "" {
+			l.others = append(l.others, rules)
+			continue
+		}
+		merged, evidence, before = all, proof, rules.From
+		l.inForce = append(l.inForce, rules)
+	}
+	return l, nil
+}
+
+// check returns what is wrong with the date or the state of rules.
+func (r Rules) check(before string) error {
+	if _, err := time.Parse(time.DateOnly, r.From); err != nil || r.State == "" && r.From <= before {
+		return fmt.Errorf("bad date %q; rules in force are in the order of their days", r.From)
+	}
+	switch e := r.Evidence["state"]; {
+	case r.State == "":
+		return nil
+	case r.State != Announced && r.State != Stayed:
+		return fmt.Errorf("the state is %q; it must be announced, stayed, or absent for rules in force", r.State)
+	case before == "":
+		return errors.New("the first rules must be in force")
+	case e.Grade == "" || e.Source == "":
+		return fmt.Errorf("rules that are %s need evidence of the state, with grade and source", r.State)
+	}
+	return nil
 }
 
 func decode(object map[string]json.RawMessage) (rules Rules, err error) {
@@ -190,10 +272,10 @@ func decode(object map[string]json.RawMessage) (rules Rules, err error) {
 	return rules, err
 }
 
-func mustLoad(data []byte) (loaded []Rules, checked string) {
-	loaded, checked, err := load(data)
+func mustLoad(data []byte) *Law {
+	law, err := load(data)
 	if err != nil {
 		panic(err) // the file is embedded: only a broken build gets here
 	}
-	return loaded, checked
+	return law
 }

@@ -10,7 +10,7 @@ import (
 
 func TestEveryRuleOfEverySetHasEvidence(t *testing.T) {
 	grades := "primary observed secondary inferred"
-	for _, set := range sets {
+	for _, set := range current.inForce {
 		for _, rule := range []string{
 			"import_duty", "excise", "no_excise_fuels", "age_excise", "no_age_excise_fuels", "age_base", "processing_fee",
 			"railway_levy", "industrial_levy", "vat", "fees_in_vat", "hiv_levy", "registration",
@@ -41,13 +41,13 @@ func TestTheSetOf2026SaysWhatItCarriesOn(t *testing.T) {
 }
 
 func TestASetDoesNotWriteIntoTheOneBefore(t *testing.T) {
-	loaded, _, err := load([]byte(`{"checked": "2002-01-01", "sets": [
+	law, err := load([]byte(`{"checked": "2002-01-01", "sets": [
 		{"from": "2001-01-01", "registration": [{"cc_max": 500, "tzs": "1"}, {"cc_max": 1000, "tzs": "2"}, {"tzs": "3"}]},
 		{"from": "2002-01-01", "registration": [{"cc_max": 800, "tzs": "8"}, {"tzs": "9"}]}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, second := loaded[0].Registration, loaded[1].Registration
+	first, second := law.inForce[0].Registration, law.inForce[1].Registration
 	if len(first) != 3 || *first[0].CCMax != 500 || *first[1].CCMax != 1000 {
 		t.Errorf("first set changed: %+v", first)
 	}
@@ -65,9 +65,43 @@ func TestLoadRefusesBrokenRules(t *testing.T) {
 		"dates backwards": `{"checked": "2002-01-01", "sets": [{"from": "2002-01-01"}, {"from": "2001-01-01"}]}`,
 		"a repeated date": `{"checked": "2002-01-01", "sets": [{"from": "2002-01-01"}, {"vat": "0.2"}]}`,
 		"never checked":   `{"sets": [{"from": "2001-01-01"}]}`,
+		"a strange state": `{"checked": "2002-01-01", "sets": [{"from": "2001-01-01"}, {"from": "2003-01-01", "state": "likely"}]}`,
+		"no evidence":     `{"checked": "2002-01-01", "sets": [{"from": "2001-01-01"}, {"from": "2003-01-01", "state": "announced"}]}`,
+		"nothing before":  `{"checked": "2002-01-01", "sets": [{"from": "2001-01-01", "state": "stayed", "evidence": {"state": {"grade": "secondary", "source": "x"}}}]}`,
 	} {
-		if _, _, err := load([]byte(file)); err == nil {
+		if _, err := load([]byte(file)); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
+	}
+}
+
+// Rules that are announced or stayed are not in force, and later ones do not stand on them.
+func TestRulesThatAreNotInForce(t *testing.T) {
+	t.Parallel()
+	law, err := load([]byte(`{"checked": "2002-01-01", "sets": [
+		{"from": "2001-01-01", "vat": "0.18", "processing_fee": "0.006"},
+		{"from": "2002-01-01", "state": "stayed", "vat": "0.25", "evidence": {"state": {"grade": "secondary", "source": "a court"}}},
+		{"from": "2003-07-01", "state": "announced", "vat": "0.20", "evidence": {"state": {"grade": "secondary", "source": "a budget speech"}}},
+		{"from": "2003-01-01", "processing_fee": "0.01"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	day := func(date string) time.Time {
+		at, err := time.ParseInLocation(time.DateOnly, date, localtime.Zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	for date, want := range map[string]string{"2002-06-01": "0.18 0.006", "2003-02-01": "0.18 0.01", "2004-01-01": "0.18 0.01"} {
+		if r := law.On(day(date)); r.VAT.String()+" "+r.ProcessingFee.String() != want {
+			t.Errorf("%s: got VAT %s and fee %s, want %s", date, r.VAT, r.ProcessingFee, want)
+		}
+	}
+	if early, late := law.Announced(day("2003-06-30")), law.Announced(day("2003-07-01")); len(early) > 0 || len(late) != 1 || late[0].VAT.String() != "0.2" {
+		t.Errorf("got %v announced before and %v on the day, want none and one", early, late)
+	}
+	if got := law.Changes(day("2002-06-01"), day("2004-01-01")); len(got) != 2 {
+		t.Errorf("got the changes %v, want those of January and July 2003", got)
 	}
 }
