@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -315,6 +316,22 @@ var claims = map[string]func(facts, said) bool{
 	"warning/" + cost.WarnTablesOld: func(f facts, s said) bool {
 		checked, _ := time.ParseInLocation(time.DateOnly, s.values["checked"], localtime.Zone)
 		return f.now.After(checked.AddDate(1, 0, 0))
+	},
+
+	"warning/" + cost.WarnFeesOld: func(f facts, s said) bool {
+		old := 0
+		for _, l := range f.got.DriveAway.Lines {
+			year, _ := strconv.Atoi(l.Date[:4])
+			month := 12
+			if len(l.Date) >= len("2006-01") {
+				month, _ = strconv.Atoi(l.Date[5:7])
+			}
+			isTable := l.Standing == vehicle.Typical && l.Code != "import_taxes" // which are computed
+			if months := (f.now.Year()-year)*12 + int(f.now.Month()) - month; isTable && months > 12 {
+				old++
+			}
+		}
+		return s.is("count", decimal.NewFromInt(int64(old)))
 	},
 
 	"basis/caller": func(_ facts, s said) bool { return s.line.Standing == vehicle.Caller },

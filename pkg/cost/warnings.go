@@ -29,19 +29,20 @@ const (
 	WarnRatesApart     = "rates_apart"                 // the exchange rates of the taxes and of the rest differ much
 	WarnFreightOdd     = "freight_implausible"         // the price with freight is hardly above that without
 	WarnTablesOld      = "tables_old"                  // the tables were last checked more than twelve months ago
+	WarnFeesOld        = "fees_old"                    // sources of some fees are more than twelve months old
 )
 
 var codes = []string{
 	WarnAboveAuthority, WarnUndecided, WarnNoPrice, WarnAgeStep, WarnAgeDisputed, WarnExchange, WarnFreightInPrice,
 	WarnValueChanges, WarnPortCharge, WarnImplausible, WarnRulesUnknown, WarnTablesOld, WarnRatesApart,
-	WarnFreightOdd,
+	WarnFreightOdd, WarnFeesOld,
 }
 
 func (b *calculation) warnings() []vehicle.Warning {
 	var warnings []vehicle.Warning
 	for _, warning := range []func() *vehicle.Warning{
 		b.implausiblePrice, b.taxBaseWarning, b.rulesUnknown, b.tablesOld, b.stepWarning, b.disputed, b.oddExchange,
-		b.freightInPrice, b.valueMayChange, b.portCharge, b.ratesApart, b.freightOdd,
+		b.freightInPrice, b.valueMayChange, b.portCharge, b.ratesApart, b.freightOdd, b.feesOld,
 	} {
 		if w := warning(); w != nil {
 			warnings = append(warnings, *w)
@@ -222,4 +223,33 @@ func (b *calculation) portCharge() *vehicle.Warning {
 		return nil
 	}
 	return warn(WarnPortCharge, values{"low": b.lines[at].LowTZS.String(), "high": b.lines[at].HighTZS.String()})
+}
+
+// feesOld says once how many fees of the tables come from sources of more than twelve
+// months ago.
+func (b *calculation) feesOld() *vehicle.Warning {
+	count, oldest := 0, ""
+	for _, l := range b.lines {
+		if !l.Estimated || l.Standing != vehicle.Typical || b.tables.partOf(l.Code) == partTaxes || !isOld(l.Date, b.now) {
+			continue
+		}
+		if count++; oldest == "" || l.Date < oldest {
+			oldest = l.Date
+		}
+	}
+	if count == 0 {
+		return nil
+	}
+	return warn(WarnFeesOld, values{"count": itoa(count), "oldest": oldest})
+}
+
+// isOld reports whether a date of a source, 2019, 2025-06 or 2025-06-30, is more than twelve
+// months ago, counted from its last day.
+func isOld(date string, now time.Time) bool {
+	for form, years := range map[string][3]int{"2006": {2, 0, 0}, "2006-01": {1, 1, 0}, time.DateOnly: {1, 0, 1}} {
+		if day, err := time.ParseInLocation(form, date, localtime.Zone); err == nil {
+			return !now.Before(day.AddDate(years[0], years[1], years[2]))
+		}
+	}
+	return true // no date at all
 }
