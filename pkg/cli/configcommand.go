@@ -18,6 +18,7 @@ import (
 type configCommand struct {
 	Check configCheck `cmd:"" help:"Check the settings of a process and its Redis, without starting it."`
 	Print configPrint `cmd:"" help:"Print the settings of a process and where they come from, without secrets."`
+	Costs configCosts `cmd:"" help:"Print the fees in force, with sources and dates, and the tax rules that are announced or stayed."`
 }
 
 // process names the command whose settings are looked at.
