@@ -9,6 +9,7 @@ import (
 
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 )
 
 // scenario is one request and the answer that it must get.
@@ -78,7 +79,7 @@ func (s scenario) check(t *testing.T, got answer, fill *strings.Replacer) {
 	}
 }
 
-// TestScenarios runs every table on every kind of Redis.
+// TestScenarios runs every table on a real Redis, in the long tier on every kind.
 func TestScenarios(t *testing.T) {
 	tables := []struct {
 		name      string
@@ -105,7 +106,7 @@ func TestScenarios(t *testing.T) {
 		{"corners", cornerScenarios},
 		{"status", statusScenarios},
 	}
-	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+	run := func(t *testing.T, conn *redisx.Conn) {
 		a := newApp(t, conn, nil)
 		a.work(t)
 		for _, table := range tables {
@@ -113,5 +114,11 @@ func TestScenarios(t *testing.T) {
 				t.Run(table.name+"/"+s.name, func(t *testing.T) { s.run(t, a) })
 			}
 		}
-	})
+	}
+	if testenv.IsLong() {
+		redistest.Each(t, run)
+		return
+	}
+	t.Parallel()
+	run(t, redistest.Open(t, redistest.Start(t).URL))
 }
