@@ -50,7 +50,7 @@ func (s *Server) registerPages(v1 http.Handler, operators *console.Console) erro
 	}
 	pages.Register(s.router)
 	forProgrammers, err := docs.New(docs.Options{
-		Assets: pages.Assets(), Contract: contractJSON, BaseURL: o.Page.BaseURL,
+		Assets: pages.Assets(), Contract: openAPIJSON, BaseURL: o.Page.BaseURL,
 		Simulated: o.Simulated, Key: o.Page.Key, Listing: o.Page.Listing,
 	})
 	if err != nil {

@@ -411,13 +411,18 @@ func (k *Work) unfinished(w http.ResponseWriter, r *request.Request, job *jobs.J
 
 // accept answers 202: the work continues, and this is its job.
 func (k *Work) accept(w http.ResponseWriter, r *request.Request, job *jobs.Job, view terms.View) error {
-	if err := k.Confirm(r.Context()); err != nil {
-		return err
-	}
 	body := k.Body(r.Context(), job)
 	body.Link(view)
 	body.Warnings = r.Warnings()
 	w.Header().Set("Preference-Applied", r.Prefer.Applied(true))
+	return k.WriteAccepted(w, r, body)
+}
+
+// WriteAccepted answers 202 with a job.
+func (k *Work) WriteAccepted(w http.ResponseWriter, r *request.Request, body Body) error {
+	if err := k.Confirm(r.Context()); err != nil {
+		return err
+	}
 	w.Header().Set("Location", body.Location)
 	w.Header().Set("Retry-After", request.Seconds(request.PollAfter))
 	return request.WriteJSON(w, http.StatusAccepted, body)

@@ -44,16 +44,11 @@ func (s *Resource) RetryJob(w http.ResponseWriter, plain *http.Request) error {
 		return err
 	}
 	r.Job = found.Job.ID
-	if err := s.options.Work.Confirm(r.Context()); err != nil {
-		return err
-	}
 	body, err := s.jobBody(r, found.Job)
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Location", body.Location)
-	w.Header().Set("Retry-After", request.Seconds(request.PollAfter))
-	return request.WriteJSON(w, http.StatusAccepted, body)
+	return s.options.Work.WriteAccepted(w, r, body)
 }
 
 // retryable returns a job that the caller's key has requested and that can be retried.

@@ -1,6 +1,9 @@
 package request
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
 	"strconv"
 	"time"
@@ -25,6 +28,16 @@ func WriteBytes(w http.ResponseWriter, status int, data []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(InLanguage(data, languageOf(w))) // it fails only when the client has disconnected
+}
+
+// WriteTagged responds with data under a tag of its content, or with 304 to a caller who has it.
+func WriteTagged(w http.ResponseWriter, r *http.Request, mediaType, caching string, data []byte) {
+	sum := sha256.Sum256(data)
+	h := w.Header()
+	h.Set("Content-Type", mediaType)
+	h.Set("Cache-Control", caching)
+	h.Set("ETag", `W/"`+hex.EncodeToString(sum[:8])+`"`) // weak: the response may be compressed
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 }
 
 // WriteProblem responds with a problem.

@@ -3,10 +3,7 @@
 package vehicles
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"net/http"
 	"net/url"
@@ -128,11 +125,7 @@ func (s *Resource) List(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256(data)
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "private, max-age=300")
-	w.Header().Set("ETag", `W/"`+hex.EncodeToString(sum[:8])+`"`) // weak: the response may be compressed
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+	request.WriteTagged(w, r, "application/json", "private, max-age=300", data)
 	return nil
 }
 
