@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ushuru/pkg/message"
+	"ushuru/pkg/pace"
 )
 
 // Page is a response of a site with any status.
@@ -22,17 +23,7 @@ type Page struct {
 // as a date (RFC 9110, 10.2.3); 0 without the header. The maximum is an hour: a
 // site that asks for more is asked again after that.
 func (p *Page) RetryAfter() time.Duration {
-	value := p.Header.Get("Retry-After")
-	if value == "" {
-		return 0
-	}
-	wait := time.Duration(0)
-	if seconds, err := strconv.Atoi(value); err == nil {
-		wait = time.Duration(min(seconds, int(maxPause/time.Second))) * time.Second
-	} else if date, err := http.ParseTime(value); err == nil {
-		wait = time.Until(date)
-	}
-	return max(0, min(wait, maxPause))
+	return pace.RetryAfter(p.Header, time.Now(), maxPause)
 }
 
 // AsksForPause reports whether a response itself asks us to pause, by its status or

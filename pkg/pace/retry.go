@@ -3,6 +3,8 @@ package pace
 import (
 	"context"
 	"math/rand/v2"
+	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -55,6 +57,18 @@ func (p Backoff) Delay(attempt int, err error) time.Duration {
 		delay = min(delay, p.MaxDelay)
 	}
 	return Jitter(delay)
+}
+
+// RetryAfter returns the delay that a server asks for with the header of that name (RFC 9110,
+// section 10.2.3), in seconds or until a date, but at most so much; 0 without one.
+func RetryAfter(h http.Header, now time.Time, most time.Duration) time.Duration {
+	value, wait := h.Get("Retry-After"), time.Duration(0)
+	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds > 0 { // NaN is not
+		wait = time.Duration(min(seconds, most.Seconds()) * float64(time.Second))
+	} else if at, err := http.ParseTime(value); err == nil {
+		wait = at.Sub(now)
+	}
+	return max(0, min(wait, most))
 }
 
 // Jitter returns delay and up to a quarter more, so that callers that failed

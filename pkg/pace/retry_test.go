@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -81,5 +82,18 @@ func TestDoCallsOnceWhenTheContextHasEnded(t *testing.T) {
 	})
 	if attempts != 1 || !errors.Is(err, errAway) {
 		t.Errorf("%d attempts, %v", attempts, err)
+	}
+}
+
+func TestTheDelayThatAServerAsksFor(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, time.November, 26, 9, 0, 0, 0, time.UTC)
+	for value, want := range map[string]time.Duration{
+		"": 0, "7": 7 * time.Second, "0": 0, "-5": 0, "soon": 0, "NaN": 0, "86400": time.Hour, "1e300": time.Hour,
+		"Thu, 26 Nov 2026 09:00:30 GMT": 30 * time.Second, "Thu, 26 Nov 2026 08:00:00 GMT": 0, "Fri, 27 Nov 2026 09:00:00 GMT": time.Hour,
+	} {
+		if got := pace.RetryAfter(http.Header{"Retry-After": {value}}, now, time.Hour); got != want {
+			t.Errorf("%q: got %v, want %v", value, got, want)
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strconv"
 	"time"
 )
 
@@ -96,14 +95,3 @@ func statusKind(status int) Kind {
 }
 
 const maxRetryAfter = 24 * time.Hour
-
-// retryAfter reads the header of that name: seconds or a date.
-func retryAfter(header string, now time.Time) time.Duration {
-	wait := time.Duration(0)
-	if seconds, err := strconv.Atoi(header); err == nil {
-		wait = time.Duration(min(max(seconds, 0), int(maxRetryAfter/time.Second))) * time.Second
-	} else if at, err := http.ParseTime(header); err == nil {
-		wait = at.Sub(now)
-	}
-	return min(max(wait, 0), maxRetryAfter)
-}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ushuru/pkg/logs"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/trace"
 )
 
@@ -62,7 +63,7 @@ func (c *Client) get(ctx context.Context, call string, params ...param) (_ []byt
 	switch {
 	case res.StatusCode != http.StatusOK:
 		failure.Kind = statusKind(res.StatusCode)
-		failure.RetryAfter = retryAfter(res.Header.Get("Retry-After"), time.Now())
+		failure.RetryAfter = pace.RetryAfter(res.Header, time.Now(), maxRetryAfter)
 		return nil, failure
 	case err != nil:
 		return nil, c.transportError(ctx, call, res.StatusCode, err)

@@ -284,14 +284,5 @@ func (s *Sender) send(ctx context.Context, d Delivery, url string, secrets []str
 	case d.Event == verificationEvent && !proves(d.Payload, answer):
 		attempt.Error = "the receiver did not return the challenge"
 	}
-	return attempt, retryAfter(response), nil
-}
-
-// retryAfter is the delay that a receiver asks for, in seconds.
-func retryAfter(response http.Header) time.Duration {
-	seconds, err := strconv.Atoi(response.Get("Retry-After"))
-	if err != nil || seconds < 0 {
-		return 0
-	}
-	return time.Duration(min(seconds, int(maxRetryAfter/time.Second))) * time.Second
+	return attempt, pace.RetryAfter(response, time.Now(), maxRetryAfter), nil
 }
