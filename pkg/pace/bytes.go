@@ -62,54 +62,60 @@ func (a Account) Header() string {
 // Full reports whether no more may be kept.
 func (a Account) Full() bool { return a.Limit > 0 && a.Used >= a.Limit }
 
-// luaAccount begins the scripts below. It sets used, and free to when the next bytes
-// expire in ms, and deletes what has expired.
-const luaAccount = redisx.LuaClock + `
-local used, free, gone = 0, 0, {}
+// scriptAccount reads an account, deletes what has expired, and accounts for things unless they
+// and the reserve exceed the limit. ARGV: limit, 0 for none, or "" to leave it as it is and to
+// refuse nothing; TTL of the account in ms; reserve; name, size and TTL in ms of each thing. A
+// thing with the size "" keeps the size that it has in the account, if it is there. The reply is
+// 1 when the things are accounted for, the bytes used, the limit, and when the next bytes
+// expire.
+var scriptAccount = redis.NewScript(redisx.LuaClock + `
+local used, free, limit = 0, 0, 0
 local all = redis.call('HGETALL', KEYS[1])
 for i = 1, #all, 2 do
   local size, expires = string.match(all[i + 1], '^(%d+) (%d+)$')
   if not size then size, expires = all[i + 1], (tonumber(all[i]) or 0) * 3600000 end --
   size, expires = tonumber(size), tonumber(expires)
   if all[i] == 'limit' then
-    size = 0
+    limit = size
   elseif expires <= now then
-    gone[#gone + 1] = all[i]
+    redis.call('HDEL', KEYS[1], all[i])
   else
     used = used + size
     if size > 0 and (free == 0 or expires < free) then free = expires end --
   end
 end
-for i = 1, #gone do redis.call('HDEL', KEYS[1], gone[i]) end
-local function keep(name, size, ttl)
-  if name ~= '' then
+if ARGV[1] ~= '' then
+  limit = tonumber(ARGV[1])
+  local want = 0
+  for i = 4, #ARGV, 3 do want = want + tonumber(ARGV[i + 1]) end
+  if limit > 0 and used + want + tonumber(ARGV[3]) > limit then return {0, used, limit, free} end
+  used = used + want
+  redis.call('HSET', KEYS[1], 'limit', ARGV[1])
+  redis.call('PEXPIRE', KEYS[1], ARGV[2])
+end
+for i = 4, #ARGV, 3 do
+  local name, size, ttl = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2])
+  if size == '' then size = string.match(redis.call('HGET', KEYS[1], name) or '', '^%d+') end
+  if size and name ~= '' then
     redis.call('HSET', KEYS[1], name, string.format('%.0f %.0f', size, now + ttl))
-  else
+  elseif size then
     local step = 1
     if ttl > 172800000 then step = 24 end
     local hour = math.ceil((now + ttl) / 3600000 / step) * step
     redis.call('HINCRBY', KEYS[1], string.format('%.0f', hour), size)
   end
 end
-`
-
-// scriptTake accounts for things unless they and the reserve exceed the limit. ARGV:
-// limit, 0 for none; TTL of the account in ms; reserve; name, size and TTL in ms of
-// each thing. It returns 1 when it has, the bytes used, and when the next expire.
-var scriptTake = redis.NewScript(luaAccount + `
-local limit, want = tonumber(ARGV[1]), 0
-for i = 4, #ARGV, 3 do want = want + tonumber(ARGV[i + 1]) end
-if limit > 0 and used + want + tonumber(ARGV[3]) > limit then return {0, used, free} end
-for i = 4, #ARGV, 3 do keep(ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])) end
-redis.call('HSET', KEYS[1], 'limit', ARGV[1])
-redis.call('PEXPIRE', KEYS[1], ARGV[2])
-return {1, used + want, free}
+return {1, used, limit, free}
 `)
 
-// scriptAccount returns the bytes used, the limit, and when the next bytes expire.
-var scriptAccount = redis.NewScript(luaAccount + `
-return {used, tonumber(redis.call('HGET', KEYS[1], 'limit') or 0), free}
-`)
+// account runs the script.
+func (b *Bytes) account(ctx context.Context, id string, args ...any) (Account, bool, error) {
+	reply, err := scriptAccount.Run(ctx, b.redis, []string{keyBytes(id)}, args...).Int64Slice()
+	if err != nil || len(reply) != 4 { //nolint:mnd // as the script says
+		return Account{}, false, fmt.Errorf("pace: account: reply %v: %w", reply, err)
+	}
+	return Account{Used: reply[1], Limit: reply[2], Free: millis(reply[3])}, reply[0] == 1, nil
+}
 
 // Take accounts for things that a key wants to be kept, unless with them and a
 // reserve for what follows the key would have more than its limit; 0 is no limit.
@@ -118,35 +124,19 @@ func (b *Bytes) Take(ctx context.Context, id string, limit, reserve int64, thing
 	for _, kept := range things {
 		args = append(args, kept.Name, kept.Size, kept.TTL.Milliseconds())
 	}
-	reply, err := scriptTake.Run(ctx, b.redis, []string{keyBytes(id)}, args...).Int64Slice()
-	if err != nil {
-		return Account{}, false, fmt.Errorf("pace: account: %w", err)
-	}
-	return Account{Used: reply[1], Limit: limit, Free: millis(reply[2])}, reply[0] == 1, nil
+	return b.account(ctx, id, args...)
 }
 
 // Read returns the account of a key, with the limit as of the last Take.
 func (b *Bytes) Read(ctx context.Context, id string) (Account, error) {
-	reply, err := scriptAccount.Run(ctx, b.redis, []string{keyBytes(id)}).Int64Slice()
-	if err != nil {
-		return Account{}, fmt.Errorf("pace: account: %w", err)
-	}
-	return Account{Used: reply[0], Limit: reply[1], Free: millis(reply[2])}, nil
+	account, _, err := b.account(ctx, id, "")
+	return account, err
 }
-
-// scriptExpire sets when a named thing expires. ARGV: name, TTL in ms.
-var scriptExpire = redis.NewScript(redisx.LuaClock + `
-local size = string.match(redis.call('HGET', KEYS[1], ARGV[1]) or '', '^%d+')
-if size then redis.call('HSET', KEYS[1], ARGV[1], string.format('%s %.0f', size, now + ARGV[2])) end
-return 0
-`)
 
 // Expire sets when a named thing expires, if it is in the account of a key.
 func (b *Bytes) Expire(ctx context.Context, id, name string, ttl time.Duration) error {
-	if err := scriptExpire.Run(ctx, b.redis, []string{keyBytes(id)}, name, ttl.Milliseconds()).Err(); err != nil {
-		return fmt.Errorf("pace: account: %w", err)
-	}
-	return nil
+	_, _, err := b.account(ctx, id, "", 0, 0, name, "", ttl.Milliseconds())
+	return err
 }
 
 // Forget removes a named thing from the account of a key. It may run twice.

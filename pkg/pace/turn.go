@@ -41,8 +41,15 @@ func keysOf(queue string) []string {
 	return []string{prefix + "offers", prefix + "taken", prefix + "owners", prefix + "counts", prefix + "line"}
 }
 
-// luaTurns has the functions of the scripts. KEYS: those of keysOf.
-const luaTurns = redisx.LuaClock + `
+// scriptTurns takes and gives places. KEYS: those of keysOf. ARGV[1] says what it does, and the
+// reply is the list of the tasks that have a place now:
+//
+//	enter, owner, task, lease, memory   takes a place for the task, or lets it wait
+//	leave, owner, task, lease           gives its place back
+//	offer, worker, places, until, lease says how many places a worker has
+//
+// Lease, memory (how long owners who wait are remembered) and until are in ms from now.
+var scriptTurns = redis.NewScript(redisx.LuaClock + `
 local offers, taken, owners, counts, line = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local function drop(task)
   if redis.call('ZREM', taken, task) == 0 then return end
@@ -103,47 +110,44 @@ local function serve(lease)
   end
   return served
 end
-`
-
-// scriptEnter takes a place for a task, or lets it wait. ARGV: owner, task, lease in
-// ms, how long owners who wait are remembered in ms. It returns 1 when the task has
-// the place.
-var scriptEnter = redis.NewScript(luaTurns + `
-local owner, task, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
+if ARGV[1] == 'offer' then
+  if tonumber(ARGV[3]) > 0 then
+    redis.call('HSET', offers, ARGV[2], ARGV[3] .. ' ' .. now + ARGV[4])
+  else
+    redis.call('HDEL', offers, ARGV[2])
+  end
+  total = places()
+  return serve(ARGV[5])
+end
+local owner, task, lease = ARGV[2], ARGV[3], tonumber(ARGV[4])
+if ARGV[1] == 'leave' then
+  drop(task)
+  if owner ~= '' then forget(owner, task) end
+  return serve(lease)
+end
 if redis.call('ZSCORE', taken, task) then
   redis.call('ZADD', taken, 'XX', now + lease, task)
-  return 1
+  return {task}
 end
 if admits(owner) then
   forget(owner, task)
   take(owner, task, lease)
-  return 1
+  return {task}
 end
 redis.call('ZADD', line .. ':' .. owner, 'NX', now, task)
-redis.call('PEXPIRE', line .. ':' .. owner, ARGV[4])
+redis.call('PEXPIRE', line .. ':' .. owner, ARGV[5])
 redis.call('ZADD', line, 'NX', 0, owner)
-return 0
+return {}
 `)
 
-// scriptLeave gives the place of a task back. ARGV: owner, task, lease in ms. It
-// returns the tasks that have a place now.
-var scriptLeave = redis.NewScript(luaTurns + `
-drop(ARGV[2])
-if ARGV[1] ~= '' then forget(ARGV[1], ARGV[2]) end
-return serve(ARGV[3])
-`)
-
-// scriptOffer says how many places a worker has. ARGV: worker, places, until when in
-// ms from now, lease in ms. It returns the tasks that have a place now.
-var scriptOffer = redis.NewScript(luaTurns + `
-if tonumber(ARGV[2]) > 0 then
-  redis.call('HSET', offers, ARGV[1], ARGV[2] .. ' ' .. now + ARGV[3])
-else
-  redis.call('HDEL', offers, ARGV[1])
-end
-total = places()
-return serve(ARGV[4])
-`)
+// run runs the script.
+func (t *Turns) run(ctx context.Context, queue, what string, args ...any) (ready []string, err error) {
+	ready, err = scriptTurns.Run(ctx, t.redis, keysOf(queue), append([]any{what}, args...)...).StringSlice()
+	if err != nil {
+		return nil, fmt.Errorf("pace: %s: %w", what, err)
+	}
+	return ready, nil
+}
 
 // Enter takes a place for a task of an owner, or renews it, for as long as lease; 0
 // is the time in the queue. When it reports false the task waits: Leave or Offer of
@@ -153,31 +157,18 @@ func (t *Turns) Enter(ctx context.Context, queue, owner, task string, lease time
 	if lease == 0 {
 		lease = queueLease
 	}
-	entered, err := scriptEnter.Run(ctx, t.redis, keysOf(queue), owner, task,
-		lease.Milliseconds(), (24 * time.Hour).Milliseconds()).Bool()
-	if err != nil {
-		return false, fmt.Errorf("pace: enter: %w", err)
-	}
-	return entered, nil
+	ready, err := t.run(ctx, queue, "enter", owner, task, lease.Milliseconds(), (24 * time.Hour).Milliseconds())
+	return len(ready) > 0, err
 }
 
 // Leave gives the place of a task back, or lets it wait no longer, and returns the
 // tasks that have a place now. It may run twice.
 func (t *Turns) Leave(ctx context.Context, queue, owner, task string) (ready []string, err error) {
-	ready, err = scriptLeave.Run(ctx, t.redis, keysOf(queue), owner, task, queueLease.Milliseconds()).StringSlice()
-	if err != nil {
-		return nil, fmt.Errorf("pace: leave: %w", err)
-	}
-	return ready, nil
+	return t.run(ctx, queue, "leave", owner, task, queueLease.Milliseconds())
 }
 
 // Offer says how many places a worker has; 0 when it stops. Call it at each
 // interval. It returns the tasks that have a place now.
 func (t *Turns) Offer(ctx context.Context, queue, worker string, places int, interval time.Duration) (ready []string, err error) {
-	ready, err = scriptOffer.Run(ctx, t.redis, keysOf(queue), worker, places, (offers * interval).Milliseconds(),
-		queueLease.Milliseconds()).StringSlice()
-	if err != nil {
-		return nil, fmt.Errorf("pace: offer: %w", err)
-	}
-	return ready, nil
+	return t.run(ctx, queue, "offer", worker, places, (offers * interval).Milliseconds(), queueLease.Milliseconds())
 }
