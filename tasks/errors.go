@@ -19,6 +19,7 @@ type StepError struct {
 	Details   json.RawMessage // for the caller, in the shape of its code
 	Cause     error
 	Permanent bool          // a retry is useless
+	Final     bool          // the job ends with it now, although another job may succeed soon
 	After     time.Duration // minimum delay before a retry
 }
 

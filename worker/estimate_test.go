@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"ushuru/pkg/ai"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/match"
@@ -62,6 +63,22 @@ func TestFailures(t *testing.T) {
 	waits, ok := errors.AsType[*tasks.SnoozeError](matchFailure(&match.Error{Notice: message.Notice{Code: match.AIUnavailable}}, jobs.Bulk, tasks.Subject{}))
 	if !ok || waits.After != time.Minute || tasks.JobError(waits).Code != match.AIUnavailable {
 		t.Errorf("a batch row does not wait for the AI: %+v", waits)
+	}
+	for name, c := range map[string]struct {
+		cause error
+		brief bool
+	}{
+		"failed once":           {&ai.Error{Kind: ai.Unavailable, RetryAfter: time.Second}, true},
+		"failed twice":          {&ai.Error{Kind: ai.Unavailable, RetryAfter: 2 * time.Second}, false},
+		"does not answer":       {&ai.Error{Kind: ai.Timeout, RetryAfter: time.Second}, false},
+		"wants another key":     {&ai.Error{Kind: ai.Misconfigured, RetryAfter: time.Minute}, false},
+		"has used up its day":   {&ai.BudgetError{}, false},
+		"cannot be asked yet":   {errors.New("Redis does not answer"), true},
+		"sends what is no JSON": {&ai.Error{Kind: ai.NotJSON, RetryAfter: time.Second}, true},
+	} {
+		if got := isBriefFailure(c.cause); got != c.brief {
+			t.Errorf("an AI that %s: a person waits for it: got %t, want %t", name, got, c.brief)
+		}
 	}
 	refused, _ := errors.AsType[*tasks.StepError](matchFailure(&match.Error{
 		Notice: message.Notice{Code: "ambiguous_match", Message: "TRA lists no such make."}, Candidates: candidates,

@@ -61,7 +61,7 @@ func (r *stepRun) judge(ctx context.Context, err error) (metrics.Outcome, time.D
 // counts as many retries of the step as are allowed, or the next attempt would
 // come after the deadline.
 func (r *stepRun) isFinal(ctx context.Context, delay time.Duration, err error) bool {
-	if failure, ok := errors.AsType[*tasks.StepError](err); ok && failure.Permanent {
+	if failure, ok := errors.AsType[*tasks.StepError](err); ok && (failure.Permanent || failure.Final) {
 		return true
 	}
 	if ctx.Err() != nil { // the process is stopping, or asynq took the task back: another worker continues

@@ -118,8 +118,9 @@ func isNoSuchVehicle(err error) bool {
 const aiRetryDelay = time.Minute
 
 // matchFailure makes a refusal to match a permanent failure of the job, with the
-// car and the candidates. When the AI that must decide is not available, an
-// interactive job is retried and a batch row waits.
+// car and the candidates. When the AI that must decide is not available, a batch row
+// waits. A person chooses among the candidates at once, unless the AI has just failed for
+// the first time.
 func matchFailure(err error, class jobs.Class, subject tasks.Subject) error {
 	failure, ok := errors.AsType[*match.Error](err)
 	if !ok {
@@ -138,7 +139,18 @@ func matchFailure(err error, class jobs.Class, subject tasks.Subject) error {
 	if class == jobs.Bulk {
 		return tasks.Snooze(max(permanent.After, aiRetryDelay), permanent)
 	}
+	permanent.Final = !isBriefFailure(failure.Unwrap())
 	return permanent
+}
+
+// isBriefFailure reports whether the AI may answer when it is asked again at once: its endpoints
+// have failed no more than once in a row, and not by using up their time.
+func isBriefFailure(err error) bool {
+	if _, spent := errors.AsType[*ai.BudgetError](err); spent {
+		return false
+	}
+	failed, ok := errors.AsType[*ai.Error](err)
+	return !ok || failed.Retryable() && failed.Kind != ai.Timeout && failed.RetryAfter <= ai.MinCooldown
 }
 
 // aiDelay returns the delay that the error of an AI asks for; 0 without one.

@@ -89,6 +89,17 @@ func TestPermanentErrorEndsTheJobAtOnce(t *testing.T) {
 	}
 }
 
+// A final error ends the job at once, and is not permanent: another job may succeed soon.
+func TestFinalErrorEndsTheJobAtOnce(t *testing.T) {
+	t.Parallel()
+	failure := tasks.Transient(message.Notice{Code: "ai_unavailable", Message: "Later."}, time.Minute, nil)
+	failure.Final = true
+	job, err := newHandlerRig(t, fails(failure)).process()
+	if err != nil || job.State != jobs.Failed || job.Error.Code != "ai_unavailable" || job.Error.Permanent {
+		t.Fatalf("%v, %s %+v", err, job.State, job.Error)
+	}
+}
+
 func TestOtherErrorsAndPanicsAreRetried(t *testing.T) {
 	t.Parallel()
 	for name, step := range map[string]stepFunc{

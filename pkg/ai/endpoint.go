@@ -35,7 +35,9 @@ type endpoint struct {
 }
 
 const (
-	minCooldown = time.Second // doubled with each failure in a row
+	// MinCooldown is for how long an endpoint is left alone that has failed once. It doubles with
+	// each failure in a row.
+	MinCooldown = time.Second
 	maxCooldown = time.Minute // the longest without a Retry-After, and that of a misconfiguration
 )
 
@@ -220,7 +222,7 @@ func (e *endpoint) recordResult(failure *Error) {
 	now := e.now()
 	rest := maxCooldown
 	if failure.Kind.isTransient() {
-		rest = min(minCooldown<<min(e.failures, 10), maxCooldown)
+		rest = min(MinCooldown<<min(e.failures, 10), maxCooldown)
 	}
 	if !now.Before(e.until) {
 		e.failures++

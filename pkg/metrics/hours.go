@@ -166,6 +166,7 @@ func (c *Counts) Median(match func(What) bool) time.Duration {
 type Marks struct {
 	LastRead map[string]time.Time // when a page of a site was last read
 	Examples map[string]string    // the last job of a code, by ExampleName
+	InRow    map[string]int       // calls of a model of the AI that have failed since it last answered
 }
 
 // ExampleName names the example of a code.
@@ -174,11 +175,15 @@ func ExampleName(step, code string) string { return step + "/" + code }
 // ReadMarks returns the marks.
 func ReadMarks(ctx context.Context, client redis.UniversalClient) (Marks, error) {
 	pipe := client.Pipeline()
-	last, examples := pipe.HGetAll(ctx, keyLast), pipe.HGetAll(ctx, keyExample)
+	last, examples, failed := pipe.HGetAll(ctx, keyLast), pipe.HGetAll(ctx, keyExample), pipe.HGetAll(ctx, keyInRow)
 	if _, err := pipe.Exec(ctx); err != nil {
 		return Marks{}, fmt.Errorf("metrics: marks: %w", err)
 	}
-	return Marks{timesOf(last.Val()), examples.Val()}, nil
+	inRow := map[string]int{}
+	for model, text := range failed.Val() {
+		inRow[model], _ = strconv.Atoi(text) // Redis has written a number
+	}
+	return Marks{timesOf(last.Val()), examples.Val(), inRow}, nil
 }
 
 // Usage is how much an API key asks.
@@ -238,6 +243,7 @@ func ForgetFailed(ctx context.Context, client redis.UniversalClient, step, code,
 const (
 	keyLast    = "stat:last"    // hash: when a page of a site was last read, in seconds since 1970
 	keyExample = "stat:example" // hash: the last job that ended with a code, by step/code
+	keyInRow   = "stat:row"     // hash: how many calls of a model of the AI have failed since it last answered
 	keyUsed    = "keys:used"    // hash: when an API key was last used, likewise, by its id
 )
 

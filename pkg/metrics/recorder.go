@@ -131,6 +131,9 @@ func (r *Recorder) call(c Call) {
 		c.Name = r.receiver(hour, c.Name)
 	}
 	r.add(hour, field(c.To, c.Name, cmp.Or(c.Kind, OK)), 1)
+	if c.To == AI {
+		r.addInRow(c.Name, c.Kind != "")
+	}
 	if c.Kind == "" {
 		r.add(hour, field(c.To, c.Name, bucketOf(c.Took)), 1)
 	}
@@ -143,6 +146,23 @@ func (r *Recorder) call(c Call) {
 	if c.Failover {
 		r.add(hour, field(c.To, c.Name, failover), 1)
 	}
+}
+
+// addInRow counts a call of a model among those that have failed in a row, in all processes. The
+// caller holds the lock.
+func (r *Recorder) addInRow(model string, failed bool) {
+	e := entry{keyInRow, model}
+	if !failed {
+		delete(r.counts, e)
+		r.set(keyInRow, model, "0")
+		return
+	}
+	if since, answered := r.texts[e]; answered { // in the second that is not written yet
+		n, _ := strconv.Atoi(since)
+		r.texts[e] = strconv.Itoa(n + 1)
+		return
+	}
+	r.add(keyInRow, model, 1)
 }
 
 // maxReceivers bounds the endpoints that a process counts in an hour, as API keys can make and

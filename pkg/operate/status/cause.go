@@ -9,6 +9,7 @@ import (
 // The thresholds of the causes, for the status and for Prometheus alike.
 const (
 	aiPercent          = 80
+	aiFailures         = 3 // calls of a model in a row
 	keyPercent         = 90
 	redisPercent       = 80
 	authorityDownAfter = 5 * time.Minute
@@ -241,6 +242,17 @@ func otherCauses() []cause {
 			summary: "{{ $value | humanizePercentage }} of the AI's tokens of this day are used. Then sheets are not read.",
 			noticed: "auction sheets are soon not read",
 			over:    "the day ends in Dar es Salaam, or the limit is raised",
+		},
+		{
+			code: NeedAIFails, alert: "UshuruAIFails", severity: Ticket, command: "ushuru status",
+			find: (*Status).failingModels,
+			// Three calls: increase extrapolates, and may give a little less.
+			expr: fmt.Sprintf(
+				`sum by (model) (increase(ushuru_ai_calls_total{outcome!~"ok|budget"}[15m])) > %.1f`+"\n"+
+					`unless sum by (model) (increase(ushuru_ai_calls_total{outcome="ok"}[5m])) > 0`, aiFailures-0.5),
+			summary: "Every call of the AI {{ $labels.model }} fails. Cars without a decisive code are left to the callers' choice.",
+			noticed: "sheets are not read; cars without a decisive code have candidates in place of an estimate",
+			over:    "the model has answered",
 		},
 		{
 			code: NeedWebhook, alert: "UshuruWebhookDead", severity: Ticket, command: "ushuru webhooks show --operator %s",

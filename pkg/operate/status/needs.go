@@ -3,6 +3,7 @@ package status
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +21,7 @@ const (
 	NeedRefused   = "authority_refused" // TRA's calculator refuses the workers
 	NeedRules     = "rules_differ"      // TRA's answers do not follow the dated rules
 	NeedAI        = "ai_budget"         // most of the day's tokens are used
+	NeedAIFails   = "ai_fails"          // the last calls of a model have all failed
 	NeedKey       = "key_limit"         // a key is near a limit
 	NeedWebhook   = "webhook_disabled"  // nothing is sent to an endpoint
 	NeedRedis     = "redis_memory"      // Redis is nearly full
@@ -210,6 +212,26 @@ func (s *Status) unreadableSites() (needs []Need) {
 func (s *Status) usedBudget() []Need {
 	p := s.AI.Percent()
 	return one(p >= aiPercent, nil, "The AI has used %d %% of today's tokens.", p)
+}
+
+func (s *Status) failingModels() (needs []Need) {
+	for _, model := range s.AI.Models {
+		if model.InRow < aiFailures {
+			continue
+		}
+		kinds := slices.SortedFunc(maps.Keys(model.Failed), func(a, b string) int {
+			return cmp.Or(cmp.Compare(model.Failed[b], model.Failed[a]), strings.Compare(a, b))
+		})
+		why := "unknown"
+		if len(kinds) > 0 {
+			why = kinds[0]
+		}
+		needs = append(needs, Need{
+			About: model.Name,
+			Text:  fmt.Sprintf("The last %d calls of the AI %s have failed, most of them in 24 hours with %s.", model.InRow, model.Name, why),
+		})
+	}
+	return needs
 }
 
 // limitNames are what limits are called in sentences.

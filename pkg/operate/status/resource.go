@@ -30,6 +30,7 @@ type Model struct {
 	Dollars  float64          `json:"dollars"`
 	MedianMS int64            `json:"medianMs"`
 	Failover int64            `json:"failover"` // calls because another model had failed
+	InRow    int              `json:"inRow"`    // calls that have failed since the model last answered
 }
 
 func (r *reading) aiPart(ctx context.Context) (AI, error) {
@@ -54,7 +55,7 @@ func (r *reading) aiPart(ctx context.Context) (AI, error) {
 		what := metrics.What{Site: metrics.AI, Step: name}
 		part.Models = append(part.Models, Model{
 			Name: name, OK: called[name].OK, Failed: called[name].Failed, Tokens: r.day.Tokens[what],
-			Dollars: r.day.Dollars[what], Failover: r.day.Failover[what],
+			Dollars: r.day.Dollars[what], Failover: r.day.Failover[what], InRow: r.marks.InRow[name],
 			MedianMS: r.day.Median(func(w metrics.What) bool { return w == what }).Milliseconds(),
 		})
 	}

@@ -96,6 +96,12 @@ func (r *rig) scrape(site, code string, n int) {
 	r.counts.Recorder().Write(r.t.Context())
 }
 
+// call counts a call of a model of the AI.
+func (r *rig) call(model, kind string) {
+	r.counts.Call(metrics.Call{To: metrics.AI, Name: model, Kind: kind, Took: time.Second})
+	r.counts.Recorder().Write(r.t.Context())
+}
+
 // newKey returns the id of a key that was used just now.
 func (r *rig) newKey(name string) string {
 	r.t.Helper()
@@ -171,6 +177,16 @@ func TestNeeds(t *testing.T) {
 				r.must(r.client.Set(r.t.Context(), keyTokens(), 799, 0).Err())
 			},
 			provoke: func(r *rig) { r.must(r.client.Incr(r.t.Context(), keyTokens()).Err()) },
+		},
+		{
+			name: "an AI that fails every call", need: status.NeedAIFails, about: "large",
+			below: func(r *rig) {
+				r.beat("w", jobs.Presence{Roles: []string{"ai"}, Models: []string{"large", "small"}})
+				for _, kind := range []string{"timeout", "", "timeout", "timeout"} { // it has answered since the first
+					r.call("large", kind)
+				}
+			},
+			provoke: func(r *rig) { r.call("large", "misconfigured") },
 		},
 		{
 			name: "a key near a limit", need: status.NeedKey,

@@ -66,8 +66,8 @@ func TestAnEstimateWithoutAChassisCodeAsksTheAI(t *testing.T) {
 				strings.Contains(matched.MatchReason, aitest.Mark) { // the model's words are not shown as ours
 				t.Errorf("got %+v", matched)
 			}
-			if requests := model.Counts().Requests; requests == 0 {
-				t.Error("the AI was not asked")
+			if requests := model.Counts().Requests; requests == 0 || name == "down" && requests > 2 {
+				t.Errorf("the AI was asked %d times, want once or twice", requests)
 			}
 			if last := model.Last(); strings.Contains(last, "previous instructions") {
 				t.Errorf("the order reached the model: %s", last)
