@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"ushuru/pkg/ai/aitest"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra/tratest"
 )
@@ -22,6 +23,15 @@ func recovers(s *nightService) { s.authority.SetFaults(healthy) }
 
 // askOne is a caller who asks for a car that is not known.
 func askOne(s *nightService) { s.ask(1) }
+
+// askAI is a caller who asks for a car whose label the AI must choose.
+func askAI(s *nightService) {
+	c := s.take(1)[0]
+	parts := strings.Split(c["modelBody"].(string), " - ")
+	c["model"] = parts[0]
+	delete(c, "modelBody")
+	s.post("/v1/quote", c)
+}
 
 // events are all that an operator is woken for, in an order in which none spoils the next.
 func events() []event {
@@ -98,14 +108,15 @@ func workEvents() []event {
 		end:   func(s *nightService) { s.run("api") },
 		after: []string{"ushuru health"},
 	}, {
+		alert: "UshuruAIFails", metric: `sum by (model) (increase(ushuru_ai_calls_total{outcome!~"ok|budget"}[15s]))`,
+		provoke: func(s *nightService) { s.ai.SetFaults(aitest.Faults{Status: http.StatusInternalServerError}) },
+		keep:    askAI,
+		need:    `The last \d+ calls of the AI simulated have failed, most of them in 24 hours with unavailable\.`, console: true,
+		log: `an AI endpoint gave no good answer`, commands: []string{"ushuru status"},
+		end: func(s *nightService) { s.ai.SetFaults(aitest.Faults{}) },
+	}, {
 		alert: "UshuruAIBudget", metric: `max(ushuru_ai_budget_used_tokens) / max(ushuru_ai_budget_tokens)`,
-		keep: func(s *nightService) {
-			c := s.take(1)[0]
-			parts := strings.Split(c["modelBody"].(string), " - ")
-			c["model"] = parts[0]
-			delete(c, "modelBody")
-			s.post("/v1/quote", c)
-		},
+		keep:    askAI,
 		provoke: func(*nightService) {},
 		// The limit is that of the workers, not of the operator's shell.
 		need: `The AI has used \d+ % of today's tokens\.`, console: true,
