@@ -108,14 +108,15 @@ func (q *query) related(labels []tra.Label, how relation) []tra.Label {
 }
 
 // chooseByCodeAlone decides when the authority lists the code, but not under
-// the model that the listing names. Without a model the code decides. A longer
-// or shorter name, or a name that the authority does not know, is substituted
-// (the match is then low) when the make has one entry of the code and the
-// bodies agree. A name that the authority lists as another car is a
-// contradiction, because badge twins must not be exchanged.
+// the model that the listing names. Without a model the code decides. A name that the
+// authority does not know is substituted (the match is then low) when the make has one
+// entry of the code and the bodies agree; so is a longer or shorter name beside a frame
+// number. Else a name that the authority lists as another car is a contradiction, also a
+// longer or shorter one: neither badge twins nor a model and its sub-model may be exchanged.
 func (q *query) chooseByCodeAlone(code chassis.Code, exact []tra.Label) (Choice, error) {
 	how := q.name.relationTo(exact[0].Model)
-	if how == notGiven || len(exact) == 1 && (how == sibling || how == unknown) && !q.otherBody(exact[0]) {
+	isSubstitute := how == unknown || code.Frame && how == sibling
+	if how == notGiven || len(exact) == 1 && isSubstitute && !q.otherBody(exact[0]) {
 		return q.acceptOne(code, exact, how)
 	}
 	with := q.values("code", code.Code, "models", models(exact), "model", clip(q.car.Model))

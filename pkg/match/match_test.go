@@ -140,7 +140,6 @@ func TestChooseFindsTheLabel(t *testing.T) {
 		{"frame number run together", vehicle.Car{Make: "TOYOTA", Model: "OPA", RawModelCode: "ACT107486049"}, "OPA - ACT10 - WAGON", "modelCode", ""},
 		{"code in the grade", vehicle.Car{Make: "TOYOTA", Model: "OPA", Version: "2.0 I/CBA-ACT10"}, "OPA - ACT10 - WAGON", "", ""},
 		{"no model named", vehicle.Car{Make: "TOYOTA", RawModelCode: "ACT10"}, "OPA - ACT10 - WAGON", "modelBody", "the listing gives no model"},
-		{"longer name only", vehicle.Car{Make: "SUZUKI", Model: "JIMNY", RawModelCode: "JB43W", BodyType: "SUV"}, "JIMNY SIERRA - JB43W - SUV", "model", ""},
 		{
 			"name that the authority does not know",
 			vehicle.Car{Make: "TOYOTA", Model: "SPORTS VAN", RawModelCode: "ACT10"},

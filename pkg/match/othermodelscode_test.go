@@ -17,6 +17,7 @@ import (
 func letters() *tra.Catalogue {
 	return tra.NewCatalogue([]tra.MakeLabels{{Make: tra.Make{ID: 63, Name: "TOYOTA"}, Labels: []string{
 		"COROLLA - NZE121 - SEDAN", "COROLLA FIELDER - NZE121G - WAGON", "MARK II - GX110 - SEDAN", "MARK II BLIT - GX110W - WAGON",
+		"MARK X - GRX120 - SEDAN", "MARK X ZIO - ANA10 - WAGON",
 		"CARINA - AT212 - SEDAN", "CALDINA - AT212G - WAGON", "VITZ - SCP10 - HATCHBACK", "VITZ - NSP130 - HATCHBACK",
 	}}})
 }
@@ -28,6 +29,9 @@ func TestACodeThatIsAnotherModelsIsAsked(t *testing.T) {
 		{"COROLLA FIELDER", "NZE121", "COROLLA - NZE121 - SEDAN", "COROLLA FIELDER - NZE121G - WAGON"},
 		{"MARK II", "TA-GX110W", "MARK II BLIT - GX110W - WAGON", "MARK II - GX110 - SEDAN"},
 		{"MARK II BLIT", "GX110", "MARK II - GX110 - SEDAN", "MARK II BLIT - GX110W - WAGON"},
+		{"MARK X ZIO", "GRX120", "MARK X - GRX120 - SEDAN", "MARK X ZIO - ANA10 - WAGON"}, // a sub-model under the code of its base
+		{"MARK X", "DBA-ANA10", "MARK X ZIO - ANA10 - WAGON", "MARK X - GRX120 - SEDAN"},
+		{"マークXジオ", "GRX120", "MARK X - GRX120 - SEDAN", "MARK X ZIO - ANA10 - WAGON"},
 		{"CARINA", "AT212G", "CALDINA - AT212G - WAGON", "CARINA - AT212 - SEDAN"},
 	} {
 		choice, err := choose(vehicle.Car{Make: "TOYOTA", Model: c.model, RawModelCode: c.code}, letters())

@@ -37,7 +37,7 @@ not json
 {"make": "TOYOTA", "model": "WISH", "modelCode": "ZGE20G"}
 {"make": "TOYOTA", "model": "OPA", "modelCode": ["ACT10"]}
 `+`{"make": "`+strings.Repeat("A", maxLine)+`"}
-{"make": "SUZUKI", "model": "JIMNY", "modelCode": "JB43W"}`, false)
+{"make": "SUZUKI", "model": "BUGGY", "modelCode": "JB43W"}`, false)
 	want := []answer{
 		{Make: "TOYOTA", ModelBody: "OPA - ACT10 - WAGON", Confidence: "high"},
 		{Code: BadLine, Line: 3},
