@@ -11,7 +11,8 @@ import (
 
 // evalCommand evaluates against labelled cases.
 type evalCommand struct {
-	Match evalMatch `cmd:"" help:"Match cases against a catalogue: correct, wrong, abstained and recall@10 by kind."`
+	Listings evalListings `cmd:"" help:"Read pages and compare them with their truth: precision, recall and F1 of each attribute, as a table in Markdown."`
+	Match    evalMatch    `cmd:"" help:"Match cases against a catalogue: correct, wrong, abstained and recall@10 by kind."`
 }
 
 type evalMatch struct {
@@ -44,4 +45,13 @@ func (c *evalMatch) Run(s *service.Session, matching cli.Matching) error {
 	}
 	options.Facts = facts
 	return bench.EvaluateMatch(s.Ctx, cases, s.Out, match.New(options), catalogue, c.Lines)
+}
+
+type evalListings struct {
+	Folder string `type:"existingdir" default:"pkg/listing/testdata" help:"Folder with pages and truth.txt."`
+}
+
+// Run is called by kong.
+func (c *evalListings) Run(s *service.Session) error {
+	return bench.EvaluateListings(s.Ctx, s.Out, c.Folder)
 }
