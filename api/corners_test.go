@@ -26,7 +26,7 @@ func TestAReplayedRequestSaysSo(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	a.work(t)
 	a.put(t, "/kept")
-	hook := hooked("")(t, a)
+	hook := hooked(t, a)
 	for _, c := range []struct{ name, path, body string }{
 		{"a job", "/v1/estimate", `{"url":"` + site + `/new"}`},
 		{"a kept result", "/v1/estimate", `{"url":"` + site + `/kept"}`},

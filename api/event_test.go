@@ -272,7 +272,7 @@ func TestStreamsOutliveTheTimeoutsOfTheServer(t *testing.T) {
 	strict := httptest.NewUnstartedServer(a.api)
 	strict.Config.ReadHeaderTimeout, strict.Config.ReadTimeout, strict.Config.WriteTimeout = limit, limit, limit
 	strict.Start()
-	defer strict.Close()
+	t.Cleanup(strict.Close) // after the end of the test's context, which ends its streams
 	b := *a
 	b.Server = strict
 	job, batchID := a.submit(t, hangs), batchOf("w")(t, a)

@@ -274,7 +274,7 @@ func TestBatchIsRetriedOnceUnderOneKey(t *testing.T) {
 func TestWebhookIsEnabledAndSentToOnceUnderOneKey(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, embedded(t), nil)
-	id := hooked("")(t, a)
+	id := hooked(t, a)
 	webhooktest.Verify(t, a.conn.Client(), a.keyID, id)
 	receiver := &receiver{}
 	sender := &webhook.Sender{Store: webhook.NewStore(a.conn.Client(), nil), Post: receiver.Post, Log: slog.New(slog.DiscardHandler)}

@@ -26,22 +26,21 @@ func (a *app) submitted(t *testing.T, listing string) string {
 	return job.ID
 }
 
-// listOf returns what the list of the caller's jobs has at a path.
-func (a *app) listOf(t *testing.T, query string) (ids []string, next string) {
+// listOf returns the ids of the caller's jobs.
+func (a *app) listOf(t *testing.T) (ids []string) {
 	t.Helper()
 	var page struct {
 		Jobs []struct {
 			ID string `json:"id"`
 		} `json:"jobs"`
-		Next string `json:"next"`
 	}
-	if err := json.Unmarshal([]byte(a.send(t, a.request(t, http.MethodGet, "/v1/jobs?"+query, "")).body), &page); err != nil {
+	if err := json.Unmarshal([]byte(a.send(t, a.request(t, http.MethodGet, "/v1/jobs", "")).body), &page); err != nil {
 		t.Fatal(err)
 	}
 	for _, job := range page.Jobs {
 		ids = append(ids, job.ID)
 	}
-	return ids, page.Next
+	return ids
 }
 
 // What came with a request is deleted when its job ends, so that the job cannot be retried.
@@ -51,7 +50,7 @@ func TestAJobWithAPageIsNotRetried(t *testing.T) {
 	a.work(t)
 	r := a.request(t, http.MethodPost, "/v1/estimate", `{"url":"`+site+noMatch+`","html":"<p>a page</p>"}`)
 	a.send(t, r) // it waits for the end
-	ids, _ := a.listOf(t, "")
+	ids := a.listOf(t)
 	scenario{
 		method: http.MethodPost, url: "/v1/jobs/" + ids[0] + "/retry", status: 409, has: []string{`"attachment_not_kept"`},
 	}.run(t, a)
@@ -75,7 +74,7 @@ func TestKnownResultsAreAnnounced(t *testing.T) {
 	if got := ask("Prefer", "respond-async"); got.header.Get("Location") != "" {
 		t.Errorf("a job without a webhook: %v", got.header)
 	}
-	hook := hooked("")(t, a)
+	hook := hooked(t, a)
 	if ask("Prefer", "wait=5"); len(a.notified(t, hook)) != 0 {
 		t.Error("a caller who waits got an event")
 	}
@@ -88,7 +87,7 @@ func TestKnownResultsAreAnnounced(t *testing.T) {
 	if same(resultOf(t, job)) != same(strings.TrimSpace(got.body)) || !strings.Contains(job, `"state":"skipped"`) {
 		t.Errorf("the job has\n%s\nthe response was\n%s", job, got.body)
 	}
-	if ids, _ := a.listOf(t, ""); len(ids) != 1 || !strings.Contains(location, ids[0]) {
+	if ids := a.listOf(t); len(ids) != 1 || !strings.Contains(location, ids[0]) {
 		t.Errorf("listed: %q", ids)
 	}
 	// What ended a moment ago is not announced twice to one key.

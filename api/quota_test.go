@@ -101,7 +101,7 @@ func TestRunningJobsPerKey(t *testing.T) {
 func TestWebhooksCountAgainstTheRate(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		a := newApp(t, conn, func(o *api.Options) { o.Limits = pace.Limits{PerMinute: 3} })
-		id := hooked("")(t, a)
+		id := hooked(t, a)
 		var made struct {
 			ID string `json:"id"`
 		}

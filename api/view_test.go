@@ -39,7 +39,7 @@ func resultOf(t *testing.T, body string) (text string) {
 func TestOneAnswerWhicheverWayItIsRead(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) { o.WaitMax = time.Second })
-	hook := hooked("")(t, a)
+	hook := hooked(t, a)
 	request := strings.Replace(view, "LANDING", inDays(40), 1)
 	ask := func(prefer string) answer {
 		r := a.request(t, http.MethodPost, "/v1/estimate", request)

@@ -9,26 +9,20 @@ import (
 	"ushuru/pkg/webhook"
 )
 
-// hooked makes a webhook of a key and returns its id.
-func hooked(owner string) func(*testing.T, *app) string {
-	return func(t *testing.T, a *app) string {
-		t.Helper()
-		owner := owner
-		if owner == "" {
-			owner = a.keyID
-		}
-		hooks := webhook.NewStore(a.conn.Client(), nil)
-		made, _, err := hooks.Add(t.Context(), owner, webhook.NewID(), "https://receiver.example/", []string{webhook.JobCompleted})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = hooks.Remove(t.Context(), owner, made.ID) })
-		return made.ID
+// hooked makes a webhook of the tests' key and returns its id.
+func hooked(t *testing.T, a *app) string {
+	t.Helper()
+	hooks := webhook.NewStore(a.conn.Client(), nil)
+	made, _, err := hooks.Add(t.Context(), a.keyID, webhook.NewID(), "https://receiver.example/", []string{webhook.JobCompleted})
+	if err != nil {
+		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = hooks.Remove(t.Context(), a.keyID, made.ID) })
+	return made.ID
 }
 
 func hookScenario(name, method, url string, status int, has ...string) scenario {
-	return scenario{name: name, method: method, url: url, before: hooked(""), status: status, has: has}
+	return scenario{name: name, method: method, url: url, before: hooked, status: status, has: has}
 }
 
 const oneHook = "/v1/webhooks/{id}"

@@ -130,7 +130,7 @@ func Send(t *testing.T, handler request.Handler, ask Ask) Answer {
 	}
 	plain = mux.SetURLVars(plain, ask.Vars)
 	w := httptest.NewRecorder()
-	w.Header().Set("X-Request-Id", known.ID) // as the server does
+	w.Header().Set("X-Request-ID", known.ID) // as the server does
 	recorder := &request.Recorder{ResponseWriter: w, Request: known}
 	defer known.Place.Leave()
 	request.Handler(func(w http.ResponseWriter, r *http.Request) error {

@@ -113,7 +113,9 @@ func holdToContract(t *testing.T, r *http.Request, w *httptest.ResponseRecorder)
 }
 
 // validate holds an answer to what an operation describes.
-func validate(r *http.Request, route *routers.Route, params map[string]string, status int, header http.Header, body []byte) error {
+func validate(
+	r *http.Request, route *routers.Route, params map[string]string, status int, header http.Header, body []byte,
+) error {
 	return openapi3filter.ValidateResponse(r.Context(), &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: r, PathParams: params, Route: route},
 		Status:                 status,

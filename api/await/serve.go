@@ -369,7 +369,7 @@ func (k *Work) wait(r *request.Request, job *jobs.Job, timeout time.Duration) (*
 	defer release()
 	for end := time.Now().Add(timeout); !job.State.Ended(); {
 		ctx, cancel := context.WithTimeout(r.Context(), min(hindranceInterval, time.Until(end)))
-		stop := context.AfterFunc(k.options.Draining, cancel) //nolint:contextcheck // the life of the server ends the wait too
+		stop := context.AfterFunc(k.options.Draining, cancel)
 		ended, err := k.options.Hub.Wait(ctx, job.ID)
 		stop()
 		cancel()
