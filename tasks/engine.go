@@ -29,9 +29,9 @@ type Options struct {
 	// Notifiers tell subscribers that are neither jobs nor API keys of a job's
 	// end, by the first word of the subscriber's name.
 	Notifiers map[string]Notifier
-	// IsRunning reports whether a worker is this process's, and if so whether a claim
-	// of its is still running. After Redis has gone back in time a step may be claimed
-	// by a run that has ended. Nil knows of no worker.
+	// IsRunning reports whether a worker belongs to this process, and whether that worker still
+	// runs the step of a claim. After Redis has gone back in time a step may be claimed
+	// by a run that has ended. A nil function knows no worker.
 	IsRunning func(worker, claim string) (own, running bool)
 	// Fallback returns the output of a step that waits for a worker, when it can be made
 	// without one and no worker can be expected to run the step now. Sweep asks for it.

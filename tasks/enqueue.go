@@ -59,8 +59,9 @@ func (e *Engine) enqueue(ctx context.Context, job *jobs.Job, step string, attemp
 	return err
 }
 
-// enterTurn reports whether the task of a job has a place. Everyone who waits for the
-// job lends it a turn: who asks for what another key asks for does not wait longer.
+// enterTurn reports whether the task of a job has a place. When key A joins a job that key B
+// started, the task may also use A's turn, so that A does not wait longer than for a job of its
+// own.
 func (e *Engine) enterTurn(ctx context.Context, job *jobs.Job, queue, id string) (bool, error) {
 	owner := turnOwner(job)
 	if owner == "" {

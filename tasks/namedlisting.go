@@ -75,7 +75,7 @@ func NameListing(ctx context.Context, results *cache.Cache, owner, kind string, 
 	return results.PutRaw(ctx, n.key, n.value, n.expiry)
 }
 
-// NameCached does so for an estimate that came from the cache. That happens often.
+// NameCached names the listing of an estimate that came from the cache. That happens often.
 func (e *Engine) NameCached(ctx context.Context, owner string, request EstimateInput, estimate json.RawMessage) error {
 	n, err := nameOf(owner, request, estimate)
 	if err != nil {
@@ -84,8 +84,8 @@ func (e *Engine) NameCached(ctx context.Context, owner string, request EstimateI
 	return e.results.For(owner).PutOften(ctx, n.key, n.value, n.expiry)
 }
 
-// nameListings does so for the API keys among the subscribers of a job that has
-// ended; the owner of the job was named with its result.
+// nameListings names the listing of a job that has ended for the API keys among its
+// subscribers. For the owner of the job it was named with the result.
 func (e *Engine) nameListings(ctx context.Context, owners []string, job *jobs.Job) error {
 	if job.State != jobs.Succeeded {
 		return nil

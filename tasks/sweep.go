@@ -26,8 +26,8 @@ const (
 	// A worker that takes a task claims its step within milliseconds. When the
 	// step is still unclaimed after claimTimeout, the worker died in between.
 	claimTimeout = 2 * time.Second
-	// farClaimTimeout is the same of a step of the role authority, whose worker may be
-	// at the end of a line that is full.
+	// farClaimTimeout is the timeout of a step of the role authority. Its worker may be in another
+	// country, behind a line that is full.
 	farClaimTimeout = 6 * time.Second
 
 	// MaxAttempts bounds how often a step is given to another worker, so that a

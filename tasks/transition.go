@@ -110,9 +110,9 @@ func (e *Engine) store(
 	return e.jobs.Complete(ctx, id, step, output, next...)
 }
 
-// resultWith returns the result of a job whose last outputs have just been made, that of a
-// step and early ones of the steps that follow, and these steps; nil when more has to be
-// done.
+// resultWith returns the result of a job whose last outputs have just been made: the output of a
+// step and those of the steps that ran early after it. It also returns the names of these early
+// steps. The result is nil when more steps have to run.
 func resultWith(job *jobs.Job, step string, early []StepOutput) (result json.RawMessage, steps []string) {
 	last := *job
 	last.Outputs, steps = maps.Clone(job.Outputs), append(make([]string, 0, 1+len(early)), step)

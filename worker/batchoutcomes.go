@@ -72,9 +72,9 @@ func (o *batchOutcomes) eachRow(
 	return nil
 }
 
-// record gives a row the outcome of its job, once. A row that had joined the job of
-// a person who was not to wait for the site runs on: dispatcher.recoverRow gives it
-// a job that waits.
+// record gives a row the outcome of its job, once. When a row had joined the job of a person
+// and that job ended because a person does not wait for a paused site, the row stays running:
+// dispatcher.recoverRow gives it a job that waits.
 func (o *batchOutcomes) record(ctx context.Context, id string, row int, job *jobs.Job) (err error) {
 	if tasks.EndedForPerson(job) {
 		return nil

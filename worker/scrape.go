@@ -137,8 +137,8 @@ func (s *scraper) readFetched(ctx context.Context, input tasks.EstimateInput, jo
 	return got, err
 }
 
-// logPage logs a page that was fetched and cannot be read. Its first bytes are in the log of
-// pages that may have been another's, such as that of a gate.
+// logPage logs a page that was fetched and cannot be read. The log has its first
+// bytes when it may not be the seller's page, but that of a gate, for example.
 func (s *scraper) logPage(ctx context.Context, page *fetch.Page, err error) {
 	code := ""
 	if failed, ok := errors.AsType[*fetch.Error](err); ok {

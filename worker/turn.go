@@ -11,8 +11,8 @@ import (
 	"ushuru/tasks"
 )
 
-// turn is the place of a task of a person among the tasks of other keys. The zero
-// value, that of a task of a batch, always has one.
+// turn is the place of a person's task among the tasks of other keys. The zero value
+// belongs to a task of a batch, which needs no place.
 type turn struct {
 	s         *stepHandler
 	ctx       context.Context //nolint:containedctx // that of the task

@@ -43,7 +43,7 @@ const (
 )
 
 // Options are the parts of a worker. A part is required unless its comment names a
-// default; that of a role only with the role.
+// default. The parts of a role are required only with that role.
 type Options struct {
 	Redis redis.UniversalClient
 	Roles []tasks.Role

@@ -33,11 +33,11 @@ const filePath = Path + "/files/"
 type Options struct {
 	Redis   redis.UniversalClient // holds the secret that signs logins
 	Status  *status.Reader
-	Operate *operate.Operator // whose actions are those of the operator who is logged in
+	Operate *operate.Operator // acts for the operator who is logged in
 	// Login checks a name and a password. It returns nil, or what to answer; then
 	// guesses are slowed.
 	Login func(r *http.Request, user, password string) error
-	// Credentials are the name and the password: who is logged in is logged out when they change.
+	// Credentials are the name and the password. A change of them ends every login.
 	User, Password string
 
 	// Also are other addresses at which a login counts, with all below them.
@@ -120,7 +120,7 @@ func (c *Console) page(next request.Handler) http.Handler {
 type shown struct {
 	Title     string
 	Reload    int    // seconds after which the page is loaded again; 0 for never
-	User      string // who is logged in; "" for none
+	User      string // the operator who is logged in; "" for none
 	Problem   string // what went wrong
 	Said      string // what was done
 	Simulated bool

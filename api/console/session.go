@@ -123,13 +123,13 @@ func (s *session) isValid(r *http.Request) (bool, error) {
 
 type userKey struct{}
 
-// userOf returns who is logged in.
+// userOf returns the name of the operator who is logged in; "" for nobody.
 func userOf(r *http.Request) string {
 	user, _ := r.Context().Value(userKey{}).(string)
 	return user
 }
 
-// private is the middleware of the pages for who is logged in.
+// private is the middleware of the pages that need a login.
 func (c *Console) private(next request.Handler) request.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		valid, err := c.session.isValid(r)

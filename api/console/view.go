@@ -51,7 +51,7 @@ func timeOf(at any) time.Time {
 	return time.Time{}
 }
 
-// clock returns a time as an operator reads it: that of today, or with its day.
+// clock returns a time as an operator reads it: the hour alone today, else with the day.
 func clock(at any, now time.Time) string {
 	when := timeOf(at)
 	if when.IsZero() {

@@ -96,8 +96,8 @@ type Row struct {
 // Options apply to all rows of a batch.
 type Options struct {
 	Rate string `json:"rate,omitempty"` // TZS per USD in the drive-away cost; "" is the default
-	// Webhook is the id of an endpoint that is notified of the batch's end,
-	// whatever it subscribes to; "" is none.
+	// Webhook is the id of an endpoint that is notified of the batch's end, also when it does not
+	// subscribe to such events; "" for no endpoint.
 	Webhook string `json:"webhook,omitempty"`
 
 	// JPYPerUSD is how many yen a dollar is in the prices of the rows; "" when none is in

@@ -38,7 +38,7 @@ func (r *run) session(c *console.Console) *service.Session {
 	}
 }
 
-// operator returns what acts for the person who runs the program.
+// operator returns an Operator that acts for the person who runs the program.
 func (r *run) operator(config redisConfig) (*operate.Operator, error) {
 	return r.session(&console.Console{Streams: r.Streams, Ctx: r.ctx}).Operator(config)
 }

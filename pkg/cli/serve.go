@@ -73,12 +73,12 @@ func (c *apiCommand) Validate() error {
 	return errors.Join(c.secretsConfig.Validate(), c.httpConfig.Validate())
 }
 
-// Validate is called by kong, as that of apiCommand.
+// Validate is called by kong, as apiCommand.Validate is.
 func (c *workerCommand) Validate() error {
 	return errors.Join(c.secretsConfig.Validate(), c.workerConfig.Validate(), c.authorityConfig.Validate())
 }
 
-// Validate is called by kong, as that of apiCommand.
+// Validate is called by kong, as apiCommand.Validate is.
 func (c *serveCommand) Validate() error {
 	return errors.Join(
 		c.secretsConfig.Validate(), c.httpConfig.Validate(), c.workerConfig.Validate(), c.authorityConfig.Validate())

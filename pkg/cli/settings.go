@@ -132,7 +132,7 @@ var serviceLink = regexp.MustCompile(
 	`^\w+(_SERVICE_HOST|_SERVICE_PORT\w*|_PORT_\d+_(TCP|UDP|SCTP)\w*)=|^\w+_PORT=(tcp|udp|sctp)://`)
 
 // unknownSettings returns a sentence for each variable of the environment that looks like a
-// setting and is none.
+// setting and is not one.
 func unknownSettings(known map[string]bool, environ []string) (sentences []string) {
 	names := make([]string, 0, len(known))
 	for name := range known {

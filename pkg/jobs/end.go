@@ -27,8 +27,8 @@ type End struct {
 }
 
 // End ends a job, once: it deletes what its caller sent, releases the dedup key and wakes
-// the waiters of the Hubs. It returns the record as it is then, and the subscribers, who
-// must be notified; nil when this call did not end the job: read the record.
+// the waiters of the Hubs. It returns the record as it is then, and the subscribers that
+// must be notified. The record is nil when this call did not end the job: read it then.
 func (s *Store) End(ctx context.Context, job *Job, how End) (ended *Job, subscribers []string, err error) {
 	field, value := "", []byte(nil)
 	switch {

@@ -108,7 +108,7 @@ type Job struct {
 	Deadline          time.Time // past it no step is retried
 }
 
-// Caller returns who takes turns for the job, and whose limits it counts against.
+// Caller returns the caller that takes turns for the job and whose limits it counts against.
 func (j *Job) Caller() string { return pace.Caller(j.Owner, j.Origin.Network) }
 
 // New is what Create needs.

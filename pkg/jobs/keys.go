@@ -31,7 +31,7 @@ func slotOf(id string) string {
 	return id[ulid.EncodedSize:]
 }
 
-// keyJobPrefix is what a job's key begins with: that of all jobs of its slot.
+// keyJobPrefix returns the text that the keys of all jobs of a slot begin with.
 func keyJobPrefix(id string) string { return "job:{" + slotOf(id) + "}:" }
 
 func keyJob(id string) string { return keyJobPrefix(id) + id }

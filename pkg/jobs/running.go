@@ -16,10 +16,10 @@ const trackTTL = 24 * time.Hour
 // jobs, by when they were submitted.
 func keyRunning(owner string) string { return "open:{" + owner + "}" }
 
-// HasCapacity reports whether a key may have one more running job than those that Track
+// HasCapacity reports whether a key may have one more running job beside those that Track
 // counted, of at most maxJobs. Jobs are not counted down when they end, so that a process
-// that dies leaves no wrong count behind: those that have ended are removed when the count
-// has reached maxJobs.
+// that dies leaves no wrong count behind. When the count has reached maxJobs, HasCapacity
+// removes the jobs that have ended.
 func (s *Store) HasCapacity(ctx context.Context, owner string, maxJobs int) (bool, error) {
 	if below, err := s.runsBelow(ctx, owner, maxJobs); below || err != nil {
 		return below, err

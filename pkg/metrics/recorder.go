@@ -49,7 +49,7 @@ type RecorderOptions struct {
 // jobs end by site, step and code, how long they take, the calls to the authority, the AI and
 // receivers, when a site was last read, and how much each API key asks.
 //
-// It counts in memory and writes once a second, that of a worker together with its heartbeat. A
+// It counts in memory and writes once a second; a worker writes together with its heartbeat. A
 // step costs no command of its own. A process that is killed loses what it counted in the last
 // second. While Redis is away the counts are kept; they are written twice only when Redis has
 // written them and its reply is lost. Its methods may be called at the same time, and on a nil
@@ -119,7 +119,7 @@ const (
 	hostBusy = "host_busy"
 )
 
-// call counts a call. One whose caller went away is none.
+// call counts a call, unless its caller went away.
 func (r *Recorder) call(c Call) {
 	if r == nil || c.Kind == Gone && c.To != Webhook {
 		return
@@ -240,8 +240,8 @@ const (
 	interval = time.Second
 	// writeTimeout bounds a write.
 	writeTimeout = 3 * time.Second
-	// kept is how long what is counted in an hour or on a day is kept, and what is known of sites and
-	// codes after the last of them.
+	// kept is how long the counts of an hour or of a day are stored, and how long marks of sites and
+	// codes are stored after the last one was written.
 	kept = 8 * 24 * time.Hour
 	// keptFailed is how long jobs that failed are listed, as long as their records are
 	// stored.

@@ -55,9 +55,9 @@ func OpenSteps(job *jobs.Job) (steps []string) {
 	return steps
 }
 
-// Jobs returns the jobs of all API keys that match, newest first. Of those that have failed with
-// a code it returns all whose records are kept, at most the newest 20,000 of each step; of others
-// that have ended, what keys have requested, the newest 1,000 of each.
+// Jobs returns the jobs of all API keys that match, newest first. With a
+// code it finds every failed job whose record is stored, at most the newest 20,000 of each step.
+// Without a code it finds of the ended jobs the newest 1,000 that each key has requested.
 func (o *Operator) Jobs(ctx context.Context, f JobFilter) (found []*jobs.Job, err error) {
 	list := func() ([]string, error) { return o.jobs.ListActive(ctx, jobs.Interactive, jobs.Bulk) }
 	switch {

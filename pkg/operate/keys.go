@@ -79,7 +79,7 @@ func (o *Operator) RotateKey(ctx context.Context, id string, grace time.Duration
 	return plain, key, err
 }
 
-// notFound returns ErrNotFound instead of that of the keys.
+// notFound returns ErrNotFound in place of keys.ErrNotFound.
 func notFound(err error) error {
 	if errors.Is(err, keys.ErrNotFound) {
 		return ErrNotFound
@@ -140,8 +140,8 @@ func (o *Operator) stopWork(ctx context.Context, id string) (s Stopped, err erro
 	return s, err
 }
 
-// stopJobs withdraws a key from the jobs that it has requested, and adds those that have
-// ended with it and those that go on. Jobs of rows only are not interactive.
+// stopJobs withdraws a key from the jobs that it has requested. It counts in s the jobs that have
+// ended with that, and those that go on. Jobs of rows only are not interactive.
 func (o *Operator) stopJobs(ctx context.Context, id string, s *Stopped) error {
 	ids, err := o.jobs.ListActive(ctx, jobs.Interactive)
 	if err != nil {

@@ -100,15 +100,15 @@ func (p *Places) give(owner string) {
 	p.serve()
 }
 
-// forget forgets when an owner was served who waits no longer.
+// forget forgets when an owner was served, unless the owner still waits.
 func (p *Places) forget(owner string) {
 	if !slices.ContainsFunc(p.waiting, func(w *waiter) bool { return w.owner == owner }) {
 		delete(p.served, owner)
 	}
 }
 
-// serve gives free places to those who wait and may have one: first to the owner
-// with the fewest, and of these to the one who was served first.
+// serve gives free places to waiting owners that may have one: first to the owner with the
+// fewest places, and among equals to the owner that was served longest ago.
 func (p *Places) serve() {
 	for p.free > 0 {
 		next := -1
@@ -130,7 +130,7 @@ func (p *Places) serve() {
 	}
 }
 
-// precedes reports whether an owner is served before another who has waited longer.
+// precedes reports whether an owner is served before another one that has waited longer.
 func (p *Places) precedes(owner, other string) bool {
 	if p.has[owner] != p.has[other] {
 		return p.has[owner] < p.has[other]

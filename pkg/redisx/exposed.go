@@ -16,7 +16,7 @@ var ErrExposed = errors.New("redisx: a Redis on another host needs a password or
 func (c *Conn) Exposed() bool { return c.endpoint.exposed() }
 
 func (e *endpoint) exposed() bool {
-	if e.options.TLSConfig != nil || e.options.Password != "" { // of Sentinel: that of the servers
+	if e.options.TLSConfig != nil || e.options.Password != "" { // with Sentinel it is the password of the data servers
 		return false
 	}
 	for _, address := range e.options.Addrs {

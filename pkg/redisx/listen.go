@@ -11,9 +11,9 @@ import (
 // and its page.
 const maxMessage = 64 << 10
 
-// Listener calls Heard for each message of a channel. Everybody who may publish there can
-// send anything: a message that is too long, that Heard refuses, or at which Heard panics,
-// is given to Refused, and the next one is heard.
+// Listener calls Heard for each message of a channel. Any client of Redis can
+// publish there: a message that is too long, that Heard refuses, or at which Heard panics,
+// is given to Refused, and the Listener goes on with the next message.
 type Listener struct {
 	Client  redis.UniversalClient
 	Channel string

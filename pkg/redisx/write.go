@@ -16,8 +16,8 @@ func CheckWrite(ctx context.Context, client redis.UniversalClient) error {
 	return client.Set(ctx, keyProbe, "", probeTTL).Err()
 }
 
-// Ping returns why Redis does not answer. One whose disk is full refuses even PING (MISCONF),
-// and answers what is read.
+// Ping returns why Redis does not answer. A server whose disk is full refuses even PING
+// (MISCONF), and still answers reads.
 func Ping(ctx context.Context, client redis.UniversalClient) error {
 	err := client.Ping(ctx).Err()
 	if redis.HasErrorPrefix(err, "MISCONF") {

@@ -15,8 +15,8 @@ const cellSeparators = ";,\t|"
 
 // Safe makes untrusted text safe for a cell. Characters that no one sees are
 // removed, because a spreadsheet may skip them too. The apostrophe, the spreadsheet's
-// own mark of plain text, goes before the text if it begins as a formula does, and
-// before what does so after a separator.
+// own mark of plain text, goes before a text that begins as a formula does, and
+// before each part after a separator that begins so.
 func Safe(text string) string {
 	var b strings.Builder
 	begins := true // the next visible character begins a cell

@@ -42,11 +42,11 @@ func Start(ctx context.Context, kind Kind, name string, attrs ...any) (context.C
 	return t.start(ctx, ctx, name, otel.WithSpanKind(kind), otel.WithAttributes(attributes(attrs)...))
 }
 
-// tracerKey is that of the Tracer of the span of a context.
+// tracerKey is the key under which a context has the Tracer of its span.
 type tracerKey struct{}
 
-// start begins a span as a part of that of within. If it is not recorded, the context is the
-// one without it.
+// start begins a span as a part of the span of within. When it is not recorded, start returns ctx
+// as it is.
 func (t *Tracer) start(ctx, within context.Context, name string, options ...otel.SpanStartOption) (context.Context, *Span) {
 	with, span := t.tracer.Start(within, name, options...)
 	if !span.IsRecording() {

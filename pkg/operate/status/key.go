@@ -21,10 +21,11 @@ type Key struct {
 	Expires  *time.Time `json:"expires"`  // null: never
 	LastUsed *time.Time `json:"lastUsed"` // to the minute
 	Today    int64      `json:"today"`    // requests on this day in Dar es Salaam
-	// Own are the limits of the key, Limits those that hold.
+	// Own are the limits that an operator has given the key. Limits are those that apply: the
+	// own ones, or else the defaults of the server.
 	Own    pace.Limits `json:"own,omitzero"`
 	Limits pace.Limits `json:"limits"`
-	// What it uses now; nil of a key that was not used for a day.
+	// Uses are what the key uses now; nil for a key that was not used for a day.
 	Uses []Use `json:"uses,omitempty"`
 }
 
