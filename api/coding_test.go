@@ -102,3 +102,32 @@ func TestEventsAreNotCompressed(t *testing.T) {
 		t.Errorf("%q: %.40q", got.Get("Content-Encoding"), body)
 	}
 }
+
+// TestBodiesMayBeCompressed, and are bounded by what they become.
+func TestBodiesMayBeCompressed(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, embedded(t), nil)
+	a.put(t, "/packed")
+	compressed := func(body string) string {
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		if _, err := io.WriteString(w, body); err != nil || w.Close() != nil {
+			t.Fatal(err)
+		}
+		return packed.String()
+	}
+	for _, c := range []struct {
+		path, body string
+		status     int
+	}{
+		{"/v1/estimate", `{"url":"` + site + `/packed"}`, 200},
+		{"/v1/batches", `{"urls":["` + site + `/1"]}`, 201},
+		{"/v1/estimate", `{"url":"` + strings.Repeat("a", 16<<20) + `"}`, 413},
+	} {
+		r := a.request(t, http.MethodPost, c.path, compressed(c.body))
+		r.Header.Set("Content-Encoding", "gzip")
+		if got := a.send(t, r); got.status != c.status {
+			t.Errorf("%s with %d bytes: got %d %.300s, want %d", c.path, len(c.body), got.status, got.body, c.status)
+		}
+	}
+}

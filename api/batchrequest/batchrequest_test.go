@@ -157,6 +157,7 @@ func TestARowThatIsNoObjectIsNamedWithItsNumber(t *testing.T) {
 		"a list":               {"", `{"items":[` + good + `,[` + good + `],` + good + `]}`, "row_invalid"},
 		"true":                 {"", `{"items":[` + good + `,true,` + good + `]}`, "row_invalid"},
 		"null":                 {"", `{"items":[` + good + `,null,` + good + `]}`, "url_missing"},
+		"an endless URL":       {"", `{"urls":["https://cars.example/1","https://cars.example/` + strings.Repeat("x", maxRow) + `","https://cars.example/1"]}`, "row_invalid"},
 		"an object for a URL":  {"", `{"urls":["https://cars.example/1",{},"https://cars.example/1"]}`, "row_invalid"},
 		"a line with a list":   {ndjson, good + "\n[" + good + "]\n" + good, "row_invalid"},
 		"a line with a number": {ndjson, good + "\n7\n" + good, "row_invalid"},

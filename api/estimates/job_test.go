@@ -195,6 +195,9 @@ func TestAFailedJobIsRequestedAgain(t *testing.T) {
 	if got := retry(refused, "", "key"); !got.Has(422, `"code":"listing_gone"`) && got.Status != 202 {
 		t.Errorf("a refusal that is remembered: got %d %s", got.Status, got.Body)
 	}
+	if got := retry(&jobs.Job{ID: "none"}, "", "key"); !got.Has(404, `"code":"job_not_found"`) {
+		t.Errorf("a job that is none: got %d %s", got.Status, got.Body)
+	}
 	sent := tasks.EstimateInput{URL: "https://cars.example/sent", Page: "hash"}
 	job, err := p.Tasks.Submit(t.Context(), tasks.KindEstimate, sent, tasks.Requester{Owner: "key", Class: jobs.Interactive, Attachment: []byte("page")})
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 
 	"ushuru/api/apitest"
 	"ushuru/pkg/cache"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/sheet/interpret"
 	"ushuru/pkg/sheet/transcribe"
@@ -166,6 +168,24 @@ func TestSheetsThatAreRefused(t *testing.T) {
 		if got := apitest.Send(t, s.PostReport, apitest.Ask{URL: "/v1/condition-report", Body: body}); !got.Has(400, `"code":"`+code+`"`) {
 			t.Errorf("%s: got %d %s, want %s", body, got.Status, got.Body, code)
 		}
+	}
+}
+
+// TestASheetThatIsNoneStaysRefused: another try is not worth a job.
+func TestASheetThatIsNoneStaysRefused(t *testing.T) {
+	t.Parallel()
+	s, p := newResource(t)
+	ask := apitest.Ask{URL: "/v1/condition-report", Body: `{"url":"` + sheetURL + `"}`, Headers: map[string]string{"Prefer": "respond-async"}}
+	accepted := apitest.Send(t, s.PostReport, ask)
+	var job struct{ ID string }
+	accepted.Decode(t, &job)
+	p.Fail(t, job.ID, &jobs.Error{Notice: message.New("error/sheet_blank", nil), Permanent: true})
+	read := apitest.Ask{URL: "/v1/jobs/" + job.ID, Vars: map[string]string{"id": job.ID}}
+	if got := apitest.Send(t, s.GetJob, read); !got.Has(200, `"state":"failed"`, `"code":"sheet_blank"`) {
+		t.Errorf("the job: got %d %s", got.Status, got.Body)
+	}
+	if got := apitest.Send(t, s.PostReport, ask); !got.Has(400, `"code":"sheet_blank"`) && got.Status != 202 {
+		t.Errorf("again: got %d %s", got.Status, got.Body)
 	}
 }
 

@@ -184,12 +184,15 @@ func TestAReceiverOnThisMachineMayBeInTheOpen(t *testing.T) {
 func TestWhatCannotBeReadIsNotNotFound(t *testing.T) {
 	t.Parallel()
 	s, _ := newResource(t)
-	for want, failure := range map[int]error{503: errors.New("away"), 404: webhook.ErrNotFound} {
+	for _, c := range []struct {
+		failure error
+		want    int
+	}{{errors.New("away"), 503}, {webhook.ErrNotFound, 404}, {errNotFound, 404}} {
 		do := func(context.Context, http.ResponseWriter, *request.Request) (int, any, error) {
-			return 200, nil, failure
+			return 200, nil, c.failure
 		}
-		if got := one(t, s, do, http.MethodGet, "id", "", ""); got.Status != want {
-			t.Errorf("%v: got %d, want %d", failure, got.Status, want)
+		if got := one(t, s, do, http.MethodGet, "id", "", ""); got.Status != c.want {
+			t.Errorf("%v: got %d, want %d", c.failure, got.Status, c.want)
 		}
 	}
 }
