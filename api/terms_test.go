@@ -7,7 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/cost"
 	"ushuru/pkg/localtime"
+	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
 
@@ -124,5 +128,43 @@ func TestTheLocationOfAJobHasTheTerms(t *testing.T) {
 	}
 	if *job.Result.Summary.OnTheRoad != *waited.Summary.OnTheRoad {
 		t.Errorf("%+v, who waits gets %+v", job.Result.Summary.OnTheRoad, waited.Summary.OnTheRoad)
+	}
+}
+
+// However a request asks for an estimate that is kept, its total is that of the tables, to
+// the cent: plain, at the rate of the answer, with months, with a target, and again.
+func TestEveryRequestGivesOneTotal(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, embedded(t), nil)
+	var kept vehicle.Estimate
+	if err := json.Unmarshal(estimateOf(site+"/total"), &kept); err != nil {
+		t.Fatal(err)
+	}
+	price := money.NewNumber(decimal.NewFromInt(6150))
+	kept.Car.FOBPriceUSD, kept.Car.CFPriceUSD = &price, nil
+	kept = cost.Embedded().Apply(kept, vehicle.Terms{}, time.Now())
+	data, err := json.Marshal(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.cache.Put(t.Context(), estimateKey("/total"), data, time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	want := kept.DriveAway
+	for _, more := range []string{
+		``, `,"rate":2650`, `,"byMonth":true`, `,"target":{"onTheRoadTZS":60000000}`, `,"lang":"sw"`, `,"explain":false`, ``,
+	} {
+		body := a.send(t, a.request(t, http.MethodPost, "/v1/estimate", `{"url":"`+site+`/total"`+more+`}`)).body
+		var got vehicle.Estimate
+		if err := json.Unmarshal([]byte(body), &got); err != nil || got.DriveAway == nil {
+			t.Fatalf("%s: got %s (%v)", more, body, err)
+		}
+		if d := got.DriveAway; d.TotalTZS.String() != want.TotalTZS.String() || d.LowTZS.String() != want.LowTZS.String() ||
+			d.HighTZS.String() != want.HighTZS.String() || d.TotalUSD.String() != want.TotalUSD.String() {
+			t.Errorf("%s: got %s (%s to %s), want %s (%s to %s)", more, d.TotalTZS, d.LowTZS, d.HighTZS, want.TotalTZS, want.LowTZS, want.HighTZS)
+		}
+		if got.Summary.Text.EN != kept.Summary.Text.EN {
+			t.Errorf("%s: got %q, want %q", more, got.Summary.Text.EN, kept.Summary.Text.EN)
+		}
 	}
 }

@@ -93,6 +93,7 @@ type reader struct {
 	record   bool         // the record of a replacement is named
 	negate   bool         // the next word is denied: 未展開
 	choice   bool         // 有・無 without a choice
+	than     bool         // より stands before: the next word compares
 
 	good     *sense // good news, whose denial is the fault
 	justDeny []*statement
@@ -135,6 +136,7 @@ func (r *reader) take(tok *token, list []*token, i int) { //nolint:cyclop // one
 		r.before, r.open, r.parts = append(slices.Clone(r.all), r.open...), nil, nil
 		r.item++
 	case "glue":
+		r.than = r.than || tok.text == "ヨリ"
 		if tok.text == "時" && len(r.parts) == 0 {
 			r.parts = r.used // 窓上昇時異音: the noise is of the window
 		}

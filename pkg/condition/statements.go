@@ -63,6 +63,9 @@ func (r *reader) say(tok *token) {
 			r.denyGood(false)
 		}
 		return
+	case r.than && Category(s.name) == Meter && s.severity == None: // 前回より走行少ない
+		r.add(&statement{category: Meter, severity: Disqualify})
+		return
 	case s.severity == None && s.note != "event":
 		r.size, r.needs = "", false
 		return
