@@ -84,6 +84,7 @@ type Judged struct {
 	Sources   []Source         `json:"sources,omitempty"`
 
 	amount, over decimal.Decimal
+	of           owed // zero for an amount that was not compared
 }
 
 // Source is on what a range rests.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -71,50 +72,64 @@ func readCSV(data []byte) ([]Paid, error) {
 	if err != nil {
 		return nil, err
 	}
-	column := map[string]int{}
+	columns := map[string]int{}
 	for i, name := range rows[0] {
-		column[strings.TrimSpace(name)] = i
+		columns[strings.TrimSpace(name)] = i
 	}
 	for _, needed := range []string{"bill", "date", "name", "amount"} {
-		if _, has := column[needed]; !has {
+		if _, has := columns[needed]; !has {
 			return nil, fmt.Errorf("the column %s is missing", needed)
 		}
 	}
 	var all []Paid
 	at := map[string]int{}
-	for i, row := range rows[1:] {
-		cell := func(name string) string {
-			if c, has := column[name]; has {
-				return strings.TrimSpace(row[c])
-			}
-			return ""
-		}
-		var bad error
-		number := func(name string) *money.Number {
-			if cell(name) == "" {
-				return nil
-			}
-			d, err := decimal.NewFromString(cell(name))
-			if err != nil {
-				bad = fmt.Errorf("row %d: %s %q is no number", i+2, name, cell(name))
-			}
-			n := money.NewNumber(d)
-			return &n
-		}
-		id := cell("bill")
+	for i, cells := range rows[1:] {
+		row := csvRow{columns: columns, cells: cells}
+		id := row.cell("bill")
 		if _, has := at[id]; !has {
 			at[id] = len(all)
-			all = append(all, Paid{Date: cell("date"), Country: cell("locatedIn"), Rate: number("rate"), Car: vehicle.QuoteInput{
-				M3: number("m3"), FOBPriceUSD: number("fobPriceUSD"), CFPriceUSD: number("cfPriceUSD"),
-			}})
+			all = append(all, row.bill())
 		}
-		if bad != nil {
-			return nil, bad
+		if row.err != nil {
+			return nil, fmt.Errorf("row %d: %w", i+2, row.err)
 		}
 		of := &all[at[id]]
-		of.Lines = append(of.Lines, PaidLine{cell("name"), json.RawMessage(cell("amount")), cell("currency")})
+		of.Lines = append(of.Lines, PaidLine{row.cell("name"), json.RawMessage(row.cell("amount")), row.cell("currency")})
 	}
 	return all, nil
+}
+
+// csvRow is a row of a table of bills.
+type csvRow struct {
+	columns map[string]int
+	cells   []string
+	err     error
+}
+
+func (r *csvRow) cell(name string) string {
+	if c, has := r.columns[name]; has {
+		return strings.TrimSpace(r.cells[c])
+	}
+	return ""
+}
+
+func (r *csvRow) number(name string) *money.Number {
+	if r.cell(name) == "" {
+		return nil
+	}
+	d, err := money.ParseDecimal(r.cell(name))
+	if err != nil {
+		r.err = fmt.Errorf("%s %q is no number", name, r.cell(name))
+	}
+	n := money.NewNumber(d)
+	return &n
+}
+
+// bill returns the bill of a row, without lines.
+func (r *csvRow) bill() Paid {
+	return Paid{Date: r.cell("date"), Country: r.cell("locatedIn"), Rate: r.number("rate"), Car: vehicle.QuoteInput{
+		M3: r.number("m3"), FOBPriceUSD: r.number("fobPriceUSD"), CFPriceUSD: r.number("cfPriceUSD"),
+	}}
 }
 
 // Calibrated says how a fee of our tables fits paid bills.
@@ -154,8 +169,8 @@ func Calibrate(tables *cost.Tables, bills []Paid) (all []Calibrated, override []
 		n := len(o.factors)
 		middle, one := o.quantile(50), decimal.NewFromInt(1)
 		all = append(all, Calibrated{
-			Code: o.code, Bills: n, Bias: middle.Sub(one).Shift(2).Round(1).String(),
-			Inside: decimal.NewFromInt(int64(100*o.inside)).DivRound(decimal.NewFromInt(int64(n)), 0).String(), Enough: n >= fewBills,
+			Code: o.code, Bills: n, Bias: middle.Sub(one).Shift(2).Round(1).String(), Inside: strconv.Itoa(100 * o.inside / n),
+			Enough: n >= fewBills,
 		})
 		if n < fewBills {
 			continue
@@ -214,9 +229,8 @@ func (p Paid) compare(tables *cost.Tables, seen []*observed) ([]*observed, error
 		country = estimate.Tax.Country
 	}
 	for _, l := range answer.Lines {
-		likely, err := decimal.NewFromString(l.LikelyTZS)
 		number, isFee := tables.InForce(l.Code, country, day)
-		if err != nil || !likely.IsPositive() || !isFee || l.Verdict == Duplicate {
+		if !l.of.likely.IsPositive() || !isFee {
 			continue
 		}
 		i := slices.IndexFunc(seen, func(o *observed) bool { return o.code == l.Code && o.number == number })
@@ -225,9 +239,9 @@ func (p Paid) compare(tables *cost.Tables, seen []*observed) ([]*observed, error
 			seen = append(seen, &observed{code: l.Code, number: number, from: p.Date, to: p.Date})
 		}
 		o := seen[i]
-		o.factors = append(o.factors, l.amount.Div(likely))
+		o.factors = append(o.factors, l.amount.Div(l.of.likely))
 		o.from, o.to = min(o.from, p.Date), max(o.to, p.Date)
-		if low, high := decimal.RequireFromString(l.LowTZS), decimal.RequireFromString(l.HighTZS); !l.amount.LessThan(low) && !l.amount.GreaterThan(high) {
+		if !l.amount.LessThan(l.of.low) && !l.amount.GreaterThan(l.of.high) {
 			o.inside++
 		}
 	}

@@ -18,7 +18,7 @@ func paidBills() (jsonLines, csv string) {
 	for i := range 40 {
 		plate, month := 48_000+i*260, 1+i%10
 		date := fmt.Sprintf("2026-%02d-15", month)
-		bills := [][3]string{{"Number plate", fmt.Sprint(plate), "TZS"}, {"Shore handling", "99.12", "USD"}}
+		bills := [][3]string{{"Number plate", strconv.Itoa(plate), "TZS"}, {"Shore handling", "99.12", "USD"}}
 		if i < 2 {
 			bills = append(bills, [3]string{"D/O fee", "70", "USD"})
 		}

@@ -222,7 +222,7 @@ func (j *judge) decide(l *Judged) {
 		l.Verdict, l.Text = Unknown, message.SayCoded("bill/"+j.whyUnknown(l.Code), nil)
 	default:
 		l.Bound, l.LowTZS, l.LikelyTZS, l.HighTZS = of.bound, tzs(owed.low), tzs(owed.likely), tzs(owed.high)
-		l.Sources = []Source{owed.source}
+		l.Sources, l.of = []Source{owed.source}, owed
 		j.compare(l, owed)
 	}
 }

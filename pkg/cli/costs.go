@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"os"
+	"strconv"
 
 	"ushuru/pkg/bill"
 	"ushuru/pkg/cli/console"
@@ -44,7 +45,7 @@ func (c *costsCalibrate) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close() //nolint:errcheck // it was only read
+	defer file.Close()
 	bills, err := bill.ReadPaid(file)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
@@ -54,8 +55,9 @@ func (c *costsCalibrate) Run(r *run) error {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
 	to := console.Streams{Out: r.Err, Err: r.Err} // the file alone is the output
-	err = console.List(to, console.Format{}, all, "CHARGE\tBILLS\tBIAS %\tINSIDE %\tIN THE FILE", func(c bill.Calibrated) []string {
-		return []string{c.Code, fmt.Sprint(c.Bills), c.Bias, c.Inside, fmt.Sprint(c.Enough)}
+	const header = "CHARGE\tBILLS\tBIAS %\tINSIDE %\tIN THE FILE"
+	err = console.List(to, console.Format{}, all, header, func(c bill.Calibrated) []string {
+		return []string{c.Code, strconv.Itoa(c.Bills), c.Bias, c.Inside, strconv.FormatBool(c.Enough)}
 	})
 	if err != nil {
 		return err
@@ -77,7 +79,8 @@ func (c *configCosts) Run(r *run) error {
 		return console.ExitError{Status: fail(r.Streams, console.ExitUsage, err)}
 	}
 	rows := append(tables.Rows(), tables.OtherRules()...)
-	return console.List(r.Streams, c.Format, rows, "CHARGE\tVALUE\tDAYS\tCOUNTRIES\tSTANDING\tDATE\tSOURCE", func(row cost.Row) []string {
+	const header = "CHARGE\tVALUE\tDAYS\tCOUNTRIES\tSTANDING\tDATE\tSOURCE"
+	return console.List(r.Streams, c.Format, rows, header, func(row cost.Row) []string {
 		return []string{row.Code, row.Value, row.Days, row.Countries, row.Standing, row.Date, row.Source}
 	})
 }

@@ -55,13 +55,7 @@ func (r *reader) say(tok *token) {
 	r.parts, r.used, r.fresh = nil, nil, nil
 	switch {
 	case s.note == "good":
-		r.good = &s
-		r.all = append(r.all, &statement{category: NoCategory, severity: None})
-		r.denyThese(r.before)
-		r.before = nil
-		if r.not && !r.onlyList {
-			r.denyGood(false)
-		}
+		r.sayGood(&s)
 		return
 	case r.than && Category(s.name) == Meter && s.severity == None: // 前回より走行少ない
 		r.add(&statement{category: Meter, severity: Disqualify})
@@ -79,4 +73,15 @@ func (r *reader) say(tok *token) {
 		r.good = &s
 	}
 	r.endFinding()
+}
+
+// sayGood reads good news, whose denial is the fault.
+func (r *reader) sayGood(s *sense) {
+	r.good = s
+	r.all = append(r.all, &statement{category: NoCategory, severity: None})
+	r.denyThese(r.before)
+	r.before = nil
+	if r.not && !r.onlyList {
+		r.denyGood(false)
+	}
 }

@@ -209,7 +209,10 @@ func (t text) isSingleKanji(tok *token) bool {
 // isBeside reports whether unknown characters of a script, or a word in katakana, list[j],
 // touch list[i].
 func (t text) isBeside(list []*token, i, j int, k script) bool {
-	return j >= 0 && j < len(list) && (list[j].kind == "unknown" || k == katakana && list[j].kind == "word") && t.isAll(list[j], k) &&
+	if j < 0 || j >= len(list) || list[j].kind != "unknown" && (k != katakana || list[j].kind != "word") {
+		return false
+	}
+	return t.isAll(list[j], k) &&
 		(list[j].end == list[i].start || list[j].start == list[i].end)
 }
 

@@ -10,7 +10,8 @@ import (
 // miss notes a word that no table knows. The ending of the word before it is none.
 func (r *reader) miss(tok *token) {
 	const ending = 2 // characters of hiragana
-	isEnding := tok.hiragana && tok.end-tok.start <= ending && r.prev != nil && r.prev.end == tok.start && r.prev.kind != "unknown"
+	follows := r.prev != nil && r.prev.end == tok.start && r.prev.kind != "unknown"
+	isEnding := follows && tok.hiragana && tok.end-tok.start <= ending
 	if !isEnding && strings.ContainsFunc(tok.text, unicode.IsLetter) {
 		r.missed = append(r.missed, tok.text)
 	}

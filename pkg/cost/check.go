@@ -242,7 +242,8 @@ func (v volumes) check() error {
 	fallback := false
 	for _, b := range v.Bodies {
 		isKnown := b.Low.IsPositive() || b.Typical.IsPositive() || b.High.IsPositive()
-		if isKnown && !b.Low.IsPositive() || b.Typical.LessThan(b.Low) || b.High.LessThan(b.Typical) || b.High.GreaterThan(maxM3) {
+		isOrdered := !b.Typical.LessThan(b.Low) && !b.High.LessThan(b.Typical) && !b.High.GreaterThan(maxM3)
+		if isKnown && !b.Low.IsPositive() || !isOrdered {
 			problems = append(problems, fmt.Errorf("volume of %v: it must be low ≤ typical ≤ high in cubic metres", b.Names))
 		}
 		fallback = fallback || slices.Contains(b.Names, anyBody)

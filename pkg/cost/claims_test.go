@@ -104,9 +104,6 @@ func (f facts) has(code string) bool {
 
 func (f facts) on(day string) bool { return f.got.Summary.Landing.Likely >= day }
 
-// isOff reports whether the caller leaves a line out.
-func isOff(b *bool) bool { return b != nil && !*b }
-
 // hasRate reports whether the authority's totals imply an exchange rate.
 func (f facts) hasRate() bool {
 	usd, tzs := f.estimate.Tax.TotalImportTaxesInUSD.Decimal(), f.estimate.Tax.TotalImportTaxesInTZS.Decimal()
@@ -211,10 +208,10 @@ var claims = map[string]func(facts, said) bool{
 	"missing/no_price":         func(f facts, s said) bool { return !f.priced && s.line.Code == "car_price" },
 	"missing/depends_on_price": func(f facts, _ said) bool { return !f.priced },
 	"missing/elsewhere": func(f facts, s said) bool {
-		return f.estimate.Car.LocatedIn == s.values["country"] && f.from != "JAPAN" && strings.Contains("freight insurance", s.line.Code)
+		return f.estimate.Car.LocatedIn == s.values["country"] && f.from != "JAPAN" && (s.line.Code == "freight" || s.line.Code == "insurance")
 	},
 	"missing/no_volume": func(f facts, _ said) bool {
-		return f.estimate.Car.M3 == nil && f.costs.ShippingM3 == nil && strings.Contains("BUS MOTORCYCLE", f.estimate.Tax.BodyType)
+		return f.estimate.Car.M3 == nil && f.costs.ShippingM3 == nil && slices.Contains([]string{"BUS", "MOTORCYCLE"}, f.estimate.Tax.BodyType)
 	},
 
 	"not_included/port_storage": func(f facts, s said) bool { return f.costs.DaysInPort == nil && s.value("perDay").IsPositive() },

@@ -83,7 +83,8 @@ func (b *calculation) compact(days []time.Time) (once []time.Time) {
 	for _, day := range days {
 		taxedAlike := func(earlier time.Time) bool {
 			law := b.tables.law
-			return earlier.In(localtime.Zone).Year() == day.In(localtime.Zone).Year() && law.On(earlier).From == law.On(day).From &&
+			return earlier.In(localtime.Zone).Year() == day.In(localtime.Zone).Year() &&
+				law.On(earlier).From == law.On(day).From &&
 				b.isSettled(earlier) == b.isSettled(day) && len(law.Announced(earlier)) == len(law.Announced(day))
 		}
 		if !slices.ContainsFunc(once, taxedAlike) {

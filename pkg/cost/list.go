@@ -17,7 +17,9 @@ type Row struct {
 func (t *Tables) Rows() (rows []Row) {
 	for _, l := range t.lines {
 		for _, f := range l.Fees {
-			rows = append(rows, Row{l.Code, days(f.From, f.Until), f.countries(), f.value(), string(f.Standing), f.Source, f.Date})
+			rows = append(rows, Row{
+				l.Code, days(f.From, f.Until), f.countries(), f.value(), string(f.Standing), f.Source, f.Date,
+			})
 		}
 		if s := t.storage; l.Code == codeStorage {
 			value := s.PerDay.String() + "USD/m3/day(" + s.Later.String() + ")"

@@ -80,8 +80,14 @@ func randomCosts(r *rand.Rand) *vehicle.Costs {
 		of    **money.Number
 		value string
 	}{
-		{&c.FreightUSD, "900"}, {&c.InsuranceUSD, "40"}, {&c.InspectionUSD, "90"}, {&c.BankUSD, "30"}, {&c.AgentTZS, "400000"},
-		{&c.PortTZS, "900000"}, {&c.InlandTZS, "500000"}, {&c.ShippingM3, "9.5"},
+		{&c.FreightUSD, "900"},
+		{&c.InsuranceUSD, "40"},
+		{&c.InspectionUSD, "90"},
+		{&c.BankUSD, "30"},
+		{&c.AgentTZS, "400000"},
+		{&c.PortTZS, "900000"},
+		{&c.InlandTZS, "500000"},
+		{&c.ShippingM3, "9.5"},
 	} {
 		if isTrue() {
 			*known.of = number(known.value)

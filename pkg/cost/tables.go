@@ -145,7 +145,9 @@ var tablesJSON []byte
 
 var embedded = func() *Tables {
 	file, err := decode(tablesJSON)
-	tables := &Tables{lines: file.Lines, volumes: file.Volumes, landings: file.Landings, checked: file.Checked, law: duty.Current()}
+	tables := &Tables{
+		lines: file.Lines, volumes: file.Volumes, landings: file.Landings, checked: file.Checked, law: duty.Current(),
+	}
 	if file.Storage != nil {
 		tables.storage = *file.Storage
 	}
