@@ -37,7 +37,7 @@ const (
 // abbreviations stand for parts of phrases: what follows the name of a part for sale,
 // and the words for a listing with what may follow them.
 var abbreviations = strings.NewReplacer(
-	"PART", `\s*(?:$|for sale|assembly|assy|set|used|only|-|\||,)`,
+	"PART", `\s*(?:$|for sale|assembly|assy|set|used|only|-|\||,|:)`,
 	"NOUN", `\b(?:vehicle|car|listing|item|page|stock|ad|advert|advertisement|unit)\b.{0,40}`,
 )
 
@@ -86,7 +86,7 @@ func notForSale(l *Listing, c *claim.List, doc *page.Document) string {
 const minKindLabels = 2
 
 // ownPart matches a part in the description of a car: "2012 Toyota Vitz 5-speed manual gearbox".
-var ownPart = regexp.MustCompile(`(?i)\b(?:\d[- ]?speed|manual|automatic|auto|turbo(?:charged)?|petrol|diesel|hybrid|new|\d\.\d ?l?|\d{3,4} ?cc) ` +
+var ownPart = regexp.MustCompile(`(?i)\b(?:\d[- ]?speed|manual|automatic|auto|turbo(?:charged)?|petrol|diesel|hybrid|new|(?:\d\.\d ?l?|\d{3,4} ?cc)(?: [\w-]+){0,2}) ` +
 	`(?:engine|motor|gearbox|transmission)\b`)
 
 // features matches what a car comes with.

@@ -3,6 +3,7 @@ package listing
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -55,40 +56,55 @@ func listsCars(l *Listing, c *claim.List, doc *page.Document) bool {
 	if c.Several {
 		return true
 	}
-	if c.Named || ownFacts(doc) >= minOwnFacts || sites.Of(doc).Read != nil && isCar(l, doc) {
+	if facts, isOne := ownFacts(doc, nil); c.Named || facts >= minOwnFacts && isOne && doc.IsNumbered() ||
+		sites.Of(doc).Read != nil && isCar(l, doc) {
+		return false
+	}
+	listed, cards := listedCars(doc)
+	isMany := c.Listed > 1 || len(listed) >= minListed
+	if facts, isOne := ownFacts(doc, cards); facts >= minOwnFacts && (isOne || !isMany) {
 		return false
 	}
 	head := headOf(doc)
-	if resultHead.MatchString(head) {
+	switch {
+	case resultHead.MatchString(head), c.Results, doc.Stock:
 		return true
+	case claim.YearIn(head) != "" || namesCode(head, l.Car.ModelCode):
+		return isMany && (!isCar(l, doc) || forSale.MatchString(head))
 	}
-	if claim.YearIn(head) != "" || namesCode(head, l.Car.ModelCode) {
-		return false
-	}
-	listed, isOfSite := len(listedCars(doc)), sites.Of(doc).Cards != nil
-	return searchHead.MatchString(head) && (listed > 0 || isCar(l, doc)) || c.Listed > 1 || listed >= minListed ||
-		doc.Stock || isOfSite && listed > 0
+	return isMany || searchHead.MatchString(head) && (len(listed) > 0 || isCar(l, doc)) || sites.Of(doc).Cards != nil && len(listed) > 0
 }
+
+// forSale matches a heading that offers cars.
+var forSale = regexp.MustCompile(`(?i)\bfor sale\b|\b(?:cars|vehicles)\b`)
 
 // namesCode reports whether a heading has a chassis code.
 func namesCode(head, code string) bool {
 	return code != "" && strings.Contains(claim.Squash(head), claim.Squash(code))
 }
 
-// ownFacts counts the different fields that the page's own labels give.
-func ownFacts(doc *page.Document) int {
+// ownFacts counts the different fields that the page's own labels give, outside the cards of
+// other cars. isOne reports one that tells a car from others of its model.
+func ownFacts(doc *page.Document, cards []*html.Node) (count int, isOne bool) {
 	fields := map[string]bool{}
 	for _, p := range doc.Pairs {
-		if p.Field != claim.FieldPrice && !doc.IsForeign(p.Node) {
-			fields[p.Field] = true
+		inCard := slices.ContainsFunc(cards, func(card *html.Node) bool { return dom.Contains(card, p.Node) })
+		if p.Field == claim.FieldPrice || inCard || doc.IsForeign(p.Node) {
+			continue
+		}
+		fields[p.Field] = true
+		switch p.Field {
+		case claim.FieldMileage, claim.FieldCode, claim.FieldChassis, claim.FieldFrame, claim.FieldStock,
+			claim.FieldRegistration, claim.FieldManufacture:
+			isOne = true
 		}
 	}
-	return len(fields)
+	return len(fields), isOne
 }
 
 // severalCars returns the error of a page of several cars, with those that it names.
 func severalCars(doc *page.Document) error {
-	listed := listedCars(doc)
+	listed, _ := listedCars(doc)
 	if len(listed) == 0 {
 		return outcome("error/several_cars.unnamed")
 	}
@@ -100,8 +116,9 @@ func severalCars(doc *page.Document) error {
 	return &fetch.Error{Notice: message.New("error/several_cars", count), Details: details}
 }
 
-// listedCars returns the cars that a page lists, each by the link of its card, in their order.
-func listedCars(doc *page.Document) (cars []vehicle.ListedCar) {
+// listedCars returns the cars that a page lists, each by the link of its card, in their order,
+// with those cards.
+func listedCars(doc *page.Document) (cars []vehicle.ListedCar, cards []*html.Node) {
 	seen, examined := map[string]bool{}, 0
 	for _, a := range doc.Tags[atom.A] {
 		link := doc.Absolute(dom.Attr(a, "href"))
@@ -119,7 +136,7 @@ func listedCars(doc *page.Document) (cars []vehicle.ListedCar) {
 		if car := listedCar(card, a); car.Name != "" {
 			seen[link] = true
 			car.URL = link
-			cars = append(cars, car)
+			cars, cards = append(cars, car), append(cards, card)
 		}
 	}
 	for _, card := range doc.Cards {
@@ -127,7 +144,7 @@ func listedCars(doc *page.Document) (cars []vehicle.ListedCar) {
 			cars = append(cars, car) // of cards without links
 		}
 	}
-	return cars
+	return cars, cards
 }
 
 // listedCar reads what the card of a car says of it, as the page shows it.

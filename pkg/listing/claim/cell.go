@@ -103,6 +103,9 @@ func (c *cell) number(s string) (rest string) {
 	}
 	for range 2 {
 		word, after, isUnit := cutUnit(strings.TrimLeft(rest, " "))
+		if behind, joined := strings.CutPrefix(rest, "-"); joined && !isUnit { // 4-cylinder
+			word, after, isUnit = cutUnit(behind)
+		}
 		if power := multipliers[word]; power > 0 {
 			value, err := money.ParseDecimal(n.text)
 			ok = ok && err == nil

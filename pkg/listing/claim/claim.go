@@ -89,6 +89,7 @@ type List struct {
 	Miles       bool           // a bare mileage is in miles
 	Several     bool           // the page describes several cars, none of them as its own
 	Listed      int            // how many cars the page's markup describes, none of them as its own
+	Results     bool           // the page\'s markup calls them what a search has found, or a list
 	Named       bool           // the page's markup names its own car by the page's address or number
 	IsLot       bool           // the page is an auction's: its prices are not asking prices
 	Typed       bool           // the page's markup calls its own car a vehicle

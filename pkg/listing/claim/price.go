@@ -64,7 +64,10 @@ var currencies = []struct{ mark, code string }{
 // wordsBesidePrice are the words that may accompany a price. Any other word can give
 // the amount another meaning: a deposit, a rate, an old price, thousands, a price
 // with freight, or another currency ("HK$ 45,000").
-var wordsBesidePrice = wordSet("FOB PRICE VEHICLE CAR ONLY NOW OUR SALE SPECIAL JAPAN NEGOTIABLE NEG ONO FIRM FIXED CASH BEI FINAL NET TOTAL AMOUNT")
+var wordsBesidePrice = wordSet("FOB PRICE VEHICLE CAR ONLY NOW OUR SALE SPECIAL JAPAN NEGOTIABLE NEG ONO FIRM FIXED CASH BEI FINAL NET TOTAL AMOUNT YOKOHAMA NAGOYA KOBE OSAKA TOKYO KAWASAKI HAKATA MOJI KISARAZU")
+
+// besidePrice matches a dash between a price and a word: US$ 3,450 - negotiable.
+var besidePrice = regexp.MustCompile(`(\d)\s*[-–—]\s+(\p{L})`)
 
 // behindPrice matches the signs that end a price: 12,500,000/=, 450,000/-, 3.500,-, a footnote's.
 var behindPrice = regexp.MustCompile(`(?:/[-=]|[.,][-–—]{1,2}|\*{1,3}|[†‡])\s*$`)
@@ -93,7 +96,7 @@ const maxDecimals = 2
 
 // ParsePrice parses a text with exactly one amount and at most one currency.
 func ParsePrice(s string) (Price, bool) {
-	s = behindPrice.ReplaceAllString(CutFormer(Plain(s)), "")
+	s = besidePrice.ReplaceAllString(behindPrice.ReplaceAllString(CutFormer(Plain(s)), ""), "$1 $2")
 	upper := strings.ToUpper(s)
 	c := cut(CutCurrencies(upper))
 	if c.isBad || len(c.numbers) != 1 || c.marks != "" || !c.hasOnly(func(word string) bool { return wordsBesidePrice[word] }) {

@@ -63,18 +63,18 @@ func wordSet(text string) map[string]bool {
 var kmPerMile = decimal.RequireFromString("1.609344")
 
 // mileageWords are the words that may stand beside a distance.
-var mileageWords = wordSet(`mileage odometer actual genuine original true real verified guaranteed driven only run done total on the clock
+var mileageWords = wordSet(`mileage odometer actual genuine original true real verified guaranteed driven only run done total on by the clock meter auction sheet certified
 	low reading kilomita 走行 実走行 走行距離 пробег`)
 
 // consumption matches what a car burns: in East Africa and India that is called mileage too.
-var consumption = regexp.MustCompile(`(?i)(?:km|kms|mi|miles|kilomet\w+)\s*(?:/|per|kwa)\s*(?:l|lt|ltr|lit\w+|lita|g|gal\w*)\b|\bkm?pl\b|\bmpg\b|` +
-	`\d\s*l\w*\s*(?:/|per)\s*100`)
+var consumption = regexp.MustCompile(`(?i)[\d.,]*\s*(?:(?:km|kms|mi|miles|kilomet\w+)\s*(?:/|per|kwa)\s*(?:l|lt|ltr|lit\w+|lita|g|gal\w*)\b|\bkm?pl\b|\bmpg\b)|` +
+	`\d[\d.,]*\s*l\w*\s*(?:/|per)\s*100(?:\s*km)?|\d[\d.,]*km?pl\b`)
 
 // ParseMileage returns kilometres. A bare number is in kilometres, as exporters in
 // Japan mean it; miles are converted when the text gives no kilometres.
 func ParseMileage(s string) (km int, ok bool) {
-	c := cut(s)
-	if consumption.MatchString(s) || c.isOpen("-–—−*%") ||
+	c := cut(consumption.ReplaceAllString(s, " "))
+	if c.isOpen("-–—−*%") ||
 		!c.hasOnly(func(word string) bool { return mileageWords[strings.ToLower(word)] }) {
 		return 0, false
 	}
@@ -108,7 +108,8 @@ func IsUnclear(field, s string) bool {
 	case FieldEngine:
 		return has(unitCC, unitLitre) || len(c.numbers) > 1 && has("")
 	case FieldMileage:
-		return has(unitKM, unitMile, "") && !consumption.MatchString(s)
+		c = cut(consumption.ReplaceAllString(s, " "))
+		return has(unitKM, unitMile, "")
 	case FieldManufacture, FieldRegistration, FieldModelYear:
 		return len(yearsIn(Plain(s))) > 0 && !IsAdvertDate(s, time.Now())
 	case FieldPrice:

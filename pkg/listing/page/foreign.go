@@ -93,7 +93,7 @@ func (d *Document) findForeign(all []pairs.Pair) {
 	}
 	d.markSections(headed)
 	d.markCards(headed, count, len(all))
-	d.markRepeated(headed)
+	d.markRepeated(headed, pairs.Fields(all))
 	d.headed, d.others = headed, map[*html.Node]bool{}
 	for n := range d.foreign {
 		for ; n != nil && !d.others[n]; n = n.Parent {

@@ -58,6 +58,11 @@ func (d *Document) MayBeListing(link string) bool {
 		!slices.Contains(notPages, strings.ToLower(path.Ext(to.Path)))
 }
 
+// IsNumbered reports a page whose own URL has an id, as the pages of single cars have.
+func (d *Document) IsNumbered() bool {
+	return longID.MatchString(d.URL.Path) || longID.MatchString(d.URL.RawQuery)
+}
+
 // sameHost reports URLs of one host; a URL without a host is on any.
 func sameHost(a, b *url.URL) bool {
 	one, two := strings.TrimPrefix(a.Host, "www."), strings.TrimPrefix(b.Host, "www.")

@@ -1,6 +1,8 @@
 package page
 
 import (
+	"math/bits"
+
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
@@ -11,29 +13,29 @@ import (
 const minRepeated = 3
 
 // markRepeated marks lists of cars: three or more boxes of the same shape, each with a
-// price and a link, a picture or the name of a make.
-func (d *Document) markRepeated(headed map[*html.Node]bool) {
+// price or the same labels, and with a link, a picture or the name of a make.
+func (d *Document) markRepeated(headed map[*html.Node]bool, fields map[*html.Node]uint64) {
 	body := Body(d)
 	var inside bool
 	for n := body; n != nil; n = dom.After(n, body, inside) {
 		d.budget.Spend(1)
 		inside = n.Type == html.ElementNode && !d.foreign[n] && !IsAside(n)
 		if inside && isList(n) && hasElements(n, minRepeated) {
-			d.markList(n, headed)
+			d.markList(n, headed, fields)
 		}
 	}
 }
 
 func isList(n *html.Node) bool {
 	switch n.DataAtom {
-	case atom.Ul, atom.Ol, atom.Div, atom.Section, atom.Tbody, atom.Tr:
+	case atom.Ul, atom.Ol, atom.Div, atom.Section, atom.Tbody, atom.Tr, atom.Main, atom.Body:
 		return true
 	}
 	return false
 }
 
 // markList marks the boxes of one list.
-func (d *Document) markList(n *html.Node, headed map[*html.Node]bool) {
+func (d *Document) markList(n *html.Node, headed map[*html.Node]bool, fields map[*html.Node]uint64) {
 	shapes := map[shape][]*html.Node{}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		if c.Type == html.ElementNode && !headed[c] {
@@ -42,7 +44,7 @@ func (d *Document) markList(n *html.Node, headed map[*html.Node]bool) {
 		}
 	}
 	for _, boxes := range shapes {
-		d.markBoxes(boxes)
+		d.markBoxes(boxes, fields)
 	}
 }
 
@@ -62,13 +64,17 @@ func hasElements(n *html.Node, least int) bool {
 	return least == 0
 }
 
-func (d *Document) markBoxes(boxes []*html.Node) {
+// minCommon is the number of labels that the cards of a list have in common.
+const minCommon = 2
+
+func (d *Document) markBoxes(boxes []*html.Node, fields map[*html.Node]uint64) {
 	if len(boxes) < minRepeated {
 		return
 	}
 	priced := 0
 	for _, box := range boxes {
-		if text := dom.Text(box); hasAmount(text) && (hasLinkOrPicture(box) || NamesMake(text)) {
+		text, common := dom.Text(box), bits.OnesCount64(fields[box]&fields[boxes[0]])
+		if (hasAmount(text) || common >= minCommon) && (hasLinkOrPicture(box) || NamesMake(text)) {
 			priced++
 		}
 	}

@@ -49,3 +49,17 @@ func Count(pairs []Pair) map[*html.Node]int {
 	}
 	return count
 }
+
+// Fields returns the fields of the pairs in each element, as a set of bits.
+func Fields(pairs []Pair) map[*html.Node]uint64 {
+	bits, sets := map[string]uint64{}, map[*html.Node]uint64{}
+	for _, p := range pairs {
+		if bits[p.Field] == 0 {
+			bits[p.Field] = 1 << (len(bits) % 64)
+		}
+		for n := p.Node; n != nil; n = n.Parent {
+			sets[n] |= bits[p.Field]
+		}
+	}
+	return sets
+}

@@ -17,6 +17,7 @@ type carEntry struct {
 	copies []*graph.Node
 	offers []*graph.Node
 	listed bool // an item of a list, or one of several offers of a seller
+	result bool // what a search has found, or an item of a catalogue
 	beside bool // in a part of the page that holds other cars
 }
 
@@ -29,6 +30,7 @@ type carFinder struct {
 	byNode   map[*graph.Node]*carEntry
 	seen     map[*graph.Node]bool
 	products []*graph.Node // products without a sign of a vehicle
+	inList   bool          // below a list, a catalogue or the results of a search
 }
 
 // findCars goes through the graph in document order, JSON-LD first.
@@ -62,6 +64,10 @@ func (f *carFinder) collect(n, offer *graph.Node, listed bool, depth int) {
 		return
 	}
 	f.seen[n] = true
+	if n.Is("ItemList", "OfferCatalog", "SearchResultsPage") && !f.inList {
+		f.inList = true
+		defer func() { f.inList = false }()
+	}
 	if n.Is("Offer") {
 		offer = n
 	}
@@ -88,7 +94,7 @@ func (f *carFinder) keep(n, offer *graph.Node, listed bool) {
 		f.byNode[n] = car
 		f.cars = append(f.cars, car)
 	}
-	car.listed = car.listed || listed
+	car.listed, car.result = car.listed || listed, car.result || f.inList
 	if offer != nil && len(car.offers) < maxOffers && !slices.Contains(car.offers, offer) {
 		car.offers = append(car.offers, offer)
 	}
@@ -106,7 +112,7 @@ func (f *carFinder) join() {
 		first := cars[at]
 		first.copies = append(first.copies, car.copies...)
 		first.offers = append(first.offers, car.offers...)
-		first.listed, first.beside = first.listed && car.listed, first.beside && car.beside
+		first.listed, first.beside, first.result = first.listed && car.listed, first.beside && car.beside, first.result && car.result
 	}
 	f.cars = cars
 }

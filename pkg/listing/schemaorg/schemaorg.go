@@ -1,6 +1,8 @@
 package schemaorg
 
 import (
+	"slices"
+
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/page"
 	"ushuru/pkg/listing/schemaorg/graph"
@@ -20,9 +22,11 @@ func Read(doc *page.Document, c *claim.List) {
 	}
 	if car == nil || car.isOther(doc, c) {
 		c.Listed = len(found.cars)
+		c.Results = slices.ContainsFunc(found.cars, func(car *carEntry) bool { return car.result })
 		return
 	}
 	c.Named = car.place(doc) == thisPage && !car.listed
+	c.Results = car.result && car.place(doc) != thisPage
 	c.Typed = graph.IsTypedVehicle(car.copies[0])
 	found.addCopies(car)
 	for _, n := range car.copies {
