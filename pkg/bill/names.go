@@ -3,6 +3,8 @@
 package bill
 
 import (
+	_ "embed" // for charges.csv
+	"encoding/csv"
 	"slices"
 	"strings"
 	"unicode"
@@ -10,16 +12,12 @@ import (
 	"ushuru/pkg/match/naming"
 )
 
-// Who issues a line, how it is paid, and on what its range rests.
+// On what the range of a line rests.
 const (
 	boundLaw       = "law"       // a statutory minimum
 	boundTariff    = "tariff"    // a public book
 	boundAuthority = "authority" // the authority's own answer for the car
 	boundEstimate  = "estimate"  // ours
-
-	payControlNumber = "control_number"
-	payInvoice       = "invoice"
-	payReceipt       = "receipt"
 )
 
 // charge is what a line of a bill can be for.
@@ -28,108 +26,24 @@ type charge struct {
 	names                    []string // as bills write it, in lower case
 }
 
-// charges are all known ones, with their names in English and Swahili.
-var charges = []charge{
-	{"import_duty", "tra", payControlNumber, boundAuthority, []string{
-		"import duty", "customs duty", "ushuru wa forodha", "import duties", "ushuru wa kuingiza", "imp duty", "ushuru forodha",
-	}},
-	{"excise_duty", "tra", payControlNumber, boundAuthority, []string{
-		"excise duty", "excise", "ushuru wa bidhaa",
-	}},
-	{"excise_due_to_age", "tra", payControlNumber, boundAuthority, []string{
-		"excise due to age", "excise duty age", "age excise", "excise duty old", "uchakavu", "ushuru uchakavu",
-		"ushuru wa uchakavu", "dumping fee", "ushuru wa bidhaa kwa umri",
-	}},
-	{"vat", "tra", payControlNumber, boundAuthority, []string{
-		"vat", "value added tax", "kodi ya ongezeko la thamani", "v a t",
-	}},
-	{"processing_fee", "tra", payControlNumber, boundAuthority, []string{
-		"cpf", "customs processing fee", "processing fee", "ada ya kuchakata", "ada ya uchakataji",
-	}},
-	{"railway_levy", "tra", payControlNumber, boundAuthority, []string{
-		"rdl", "railway development levy", "railway levy", "rail levy", "railway", "reli",
-	}},
-	{"hiv_levy", "tra", payControlNumber, boundAuthority, []string{
-		"hiv", "hiv response levy", "hiv levy", "aids levy", "tozo ya ukimwi", "ukimwi",
-	}},
-	{"registration", "tra", payControlNumber, boundAuthority, []string{
-		"registration", "registration fee", "vehicle registration", "ada ya usajili", "usajili", "reg fee",
-	}},
-	{"import_taxes", "tra", payControlNumber, boundAuthority, []string{
-		"import taxes", "tra taxes", "taxes tra", "tra", "taxes", "tax", "kodi", "kodi ya tra", "kodi za tra",
-		"kodi na ushuru", "ushuru tra", "kodi za forodha",
-	}},
-	{"taxes_total", "tra", payControlNumber, boundAuthority, []string{
-		"total taxes", "total tax", "all taxes", "taxes and registration", "kodi zote", "kodi yote",
-	}},
-	{"wharfage", "tpa", payControlNumber, boundTariff, []string{"wharfage", "wharfage fee", "gati"}},
-	{"handling", "tpa", payControlNumber, boundTariff, []string{
-		"handling", "shore handling", "handling charges", "port handling", "thc", "terminal handling",
-		"terminal handling charge", "kushusha gari", "shorehandling", "stevedoring", "stevedore", "kupakua",
-	}},
-	{"corridor_levy", "tpa", payControlNumber, boundEstimate, []string{
-		"corridor levy", "tozo ya ushoroba", "corridor",
-	}},
-	{"port_infrastructure", "tpa", payControlNumber, boundTariff, []string{
-		"pid", "port infrastructure", "port infrastructure development", "infrastructure levy",
-		"infrastructure charge", "infrastructure development", "tozo ya miundombinu", "miundombinu",
-	}},
-	{"green_port", "tpa", payControlNumber, boundTariff, []string{
-		"green port", "environment fee", "environmental fee", "tozo ya mazingira",
-	}},
-	{"port_storage", "tpa", payControlNumber, boundTariff, []string{
-		"storage", "port storage", "storage charges", "demurrage", "kuhifadhi", "maegesho bandarini",
-	}},
-	{"port_charges", "tpa", payControlNumber, boundTariff, []string{
-		"port charges", "tpa charges", "tpa", "port fees", "port dues", "port bill", "port invoice",
-		"malipo ya bandari", "gharama za bandari", "ada za bandari",
-	}},
-	{"delivery_order", "shipping_line", payInvoice, boundEstimate, []string{
-		"delivery order", "d o", "do", "do fee", "d o fee", "shipping line", "line charges",
-		"hati ya kutolea", "delivery order release",
-	}},
-	{"shipping_agency_fee", "shipping_line", payInvoice, boundTariff, []string{
-		"tasac", "tasac fee", "shipping fee", "ada ya tasac",
-	}},
-	{"clearing_agent", "agent", payInvoice, boundLaw, []string{
-		"agency fee", "agency", "agent fee", "clearing agent", "clearing fee", "clearing", "clearance fee",
-		"clearing and forwarding", "c and f fee", "service charge",
-		"service fee", "professional fee", "clearance charges", "clearance services",
-		"commission", "forwarding", "kutoa gari", "kugomboa", "ugomboaji", "ada ya wakala", "wakala",
-		"malipo ya wakala",
-	}},
-	{"tbs_destination", "tbs", payControlNumber, boundTariff, []string{
-		"tbs", "tbs fee", "tbs inspection", "inspection at destination", "destination inspection",
-		"roadworthiness", "ukaguzi wa tbs", "ada ya tbs",
-	}},
-	{"plate", "plate_maker", payReceipt, boundEstimate, []string{
-		"number plate", "number plates", "plate", "plates", "plate number", "namba za gari", "namba ya gari",
-		"kibao", "vibao", "namba za usajili",
-	}},
-	{"third_party_insurance", "insurer", payReceipt, boundEstimate, []string{
-		"third party", "third party insurance", "tpo", "3rd party", "bima ya lazima", "bima ndogo",
-	}},
-	{"comprehensive_insurance", "insurer", payReceipt, boundEstimate, []string{
-		"comprehensive", "comprehensive insurance", "compre", "full insurance", "full cover", "bima kubwa",
-	}},
-	{"inland_delivery", "carrier", payReceipt, boundEstimate, []string{
-		"transport", "transportation", "kusafirisha", "inland transport",
-		"inland delivery", "delivery to", "driver", "usafiri", "usafiri hadi",
-		"dereva",
-	}},
-	{"insurance", "insurer", payInvoice, boundEstimate, []string{
-		"marine insurance", "bima ya baharini", "bima ya usafiri wa baharini", "cargo insurance",
-	}},
-	{"inspection", "inspector", payInvoice, boundEstimate, []string{
-		"pre shipment inspection", "jaai", "eaa", "japan inspection",
-	}},
-	{"freight", "shipping_line", payInvoice, boundEstimate, []string{
-		"freight", "sea freight", "ocean freight", "nauli ya meli",
-	}},
-	{"penalty", "tra", payControlNumber, boundLaw, []string{
-		"penalty", "penalties", "fine", "adhabu", "faini",
-	}},
-}
+// chargeTable is the table of charges; its head says what it holds.
+//
+//go:embed charges.csv
+var chargeTable string
+
+// charges are all known ones.
+var charges = func() (all []charge) {
+	r := csv.NewReader(strings.NewReader(chargeTable))
+	r.Comment = '#'
+	rows, err := r.ReadAll()
+	if err != nil {
+		panic("bill: the table of charges: " + err.Error()) // embedded: only a broken build gets here
+	}
+	for _, row := range rows[1:] {
+		all = append(all, charge{row[0], row[1], row[2], row[3], strings.Split(row[4], "|")})
+	}
+	return all
+}()
 
 // several are names that more than one charge goes by.
 var several = func() map[string][]string {

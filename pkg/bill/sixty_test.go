@@ -155,3 +155,20 @@ func TestSixtyBills(t *testing.T) {
 	}
 	t.Logf("%d of %d lines are named", named, all)
 }
+
+func TestTheTableOfChargesIsClosed(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	for _, c := range charges {
+		if !slices.Contains([]string{"control_number", "invoice", "receipt"}, c.pay) || c.issuer == "" ||
+			!slices.Contains([]string{boundLaw, boundTariff, boundAuthority, boundEstimate}, c.bound) {
+			t.Errorf("%s: got pay %q, bound %q, issuer %q, want those of the contract", c.code, c.pay, c.bound, c.issuer)
+		}
+		for _, name := range c.names {
+			if other := seen[name]; other != "" || name == "" || name != strings.ToLower(strings.TrimSpace(name)) {
+				t.Errorf("%s: got the name %q, also of %q, want one in lower case of one charge", c.code, name, other)
+			}
+			seen[name] = c.code
+		}
+	}
+}
