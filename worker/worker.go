@@ -72,8 +72,10 @@ type Options struct {
 	// Refused, if not nil, is called with each message of a channel that could not be taken.
 	Refused func(channel string, cause error)
 
-	Concurrency          int           // steps at once in role any; default 16
-	AuthorityConcurrency int           // steps at once in role authority; default 16: most of a step is a wait for TRA, and for Redis where that is far
+	Concurrency int // steps at once in role any; default 16
+	// AuthorityConcurrency is the number of steps at once in the role authority; default 16: most of a
+	// step is a wait for TRA, and for Redis where that is far.
+	AuthorityConcurrency int
 	BatchWindow          int           // batch rows that run at once, over all workers; default 200
 	AIConcurrency        int           // steps at once in role ai; default 4
 	ShutdownTimeout      time.Duration // for running steps; default 20 s

@@ -82,7 +82,8 @@ func newRobots(transport http.RoundTripper, userAgent string, isKnown func(host 
 		}},
 		agent: userAgent, name: robotsName(userAgent), now: time.Now, backoff: robotsBackoff, isKnown: isKnown,
 	}
-	r.known, _ = simplelru.NewLRU(maxRobots, func(_ string, old robotsEntry) { r.size -= old.size }) // the only error is a size below one
+	// The only error is a size below one.
+	r.known, _ = simplelru.NewLRU(maxRobots, func(_ string, old robotsEntry) { r.size -= old.size })
 	return r
 }
 

@@ -250,7 +250,8 @@ func otherCauses() []cause {
 			expr: fmt.Sprintf(
 				`sum by (model) (increase(ushuru_ai_calls_total{outcome!~"ok|budget"}[15m])) > %.1f`+"\n"+
 					`unless sum by (model) (increase(ushuru_ai_calls_total{outcome="ok"}[5m])) > 0`, aiFailures-0.5),
-			summary: "Every call of the AI {{ $labels.model }} fails. Cars without a decisive code are left to the callers' choice.",
+			summary: "Every call of the AI {{ $labels.model }} fails. " +
+				"Cars without a decisive code are left to the callers' choice.",
 			noticed: "sheets are not read; cars without a decisive code have candidates in place of an estimate",
 			over:    "the model has answered",
 		},

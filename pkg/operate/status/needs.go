@@ -228,7 +228,8 @@ func (s *Status) failingModels() (needs []Need) {
 		}
 		needs = append(needs, Need{
 			About: model.Name,
-			Text:  fmt.Sprintf("The last %d calls of the AI %s have failed, most of them in 24 hours with %s.", model.InRow, model.Name, why),
+			Text: fmt.Sprintf("The last %d calls of the AI %s have failed, most of them in 24 hours with %s.",
+				model.InRow, model.Name, why),
 		})
 	}
 	return needs
