@@ -97,7 +97,7 @@ for i = 4, #ARGV, 3 do
   local name, size, ttl = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2])
   if size == '' then size = string.match(redis.call('HGET', KEYS[1], name) or '', '^%d+') end
   if size and name ~= '' then
-    redis.call('HSET', KEYS[1], name, string.format('%.0f %.0f', size, now + ttl))
+    redis.call('HSET', KEYS[1], name, string.format('%.0f %.0f', tonumber(size), now + ttl))
   elseif size then
     local step = 1
     if ttl > 172800000 then step = 24 end
