@@ -3,18 +3,18 @@ package cost_test
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
 	"ushuru/pkg/cost"
 	"ushuru/pkg/golden"
+	"ushuru/pkg/vehicle"
 )
 
 // docs/sources.md lists every fee of the embedded tables singly, with its source.
 func TestSourcesListEveryFee(t *testing.T) {
 	t.Parallel()
-	const path, begin, end = "../../docs/sources.md", "<!-- fees -->\n```\n", "```\n<!-- end -->"
+	const path, begin, end = "../../docs/sources.md", "<!-- fees -->\n", "<!-- end -->"
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -25,19 +25,23 @@ func TestSourcesListEveryFee(t *testing.T) {
 		t.Fatalf("%s has no list between %q and %q", path, begin, end)
 	}
 	var list strings.Builder
-	var sources []string
+	list.WriteString("| fee | days, countries | value (low..high) | date | source |\n|---|---|---|---|---|\n")
 	for _, r := range cost.Embedded().Rows() {
-		number := slices.Index(sources, r.Source)
-		if number < 0 {
-			number = len(sources)
-			sources = append(sources, r.Source)
+		where := strings.Trim(r.Days+"; "+shortened(r.Countries), "; ")
+		value := r.Value
+		if r.Standing != string(vehicle.Typical) {
+			value += " " + r.Standing
 		}
-		cells := []string{r.Code, r.Days, strings.ReplaceAll(r.Countries, ", ", ","), r.Value, r.Standing, r.Date, fmt.Sprintf("[%d]", number+1)}
-		cells = slices.DeleteFunc(cells, func(cell string) bool { return cell == "" })
-		list.WriteString(strings.Join(cells, ";") + "\n")
-	}
-	for i, source := range sources {
-		fmt.Fprintf(&list, "[%d] %s\n", i+1, source)
+		_, _ = fmt.Fprintf(&list, "| `%s` | %s | %s | %s | %s |\n", r.Code, where, value, r.Date, r.Source)
 	}
 	golden.Check(t, path, before+begin+list.String()+end+after)
+}
+
+// shortened returns the first two of a list of countries.
+func shortened(countries string) string {
+	names := strings.Split(countries, ", ")
+	if len(names) <= 3 {
+		return countries
+	}
+	return strings.Join(names[:2], ", ") + " …"
 }
