@@ -191,9 +191,8 @@ func (l *Listing) setCountry(doc *page.Document) {
 	if car.LocatedIn == "" && home != nil && !exporter {
 		car.LocatedIn = home.country
 	}
-	if car.LocatedIn == "" && !exporter && car.FOBPriceUSD != nil && phrases[retailPhrase].InLong(doc.Words()) && !phrases[exportPhrase].InLong(doc.Words()) {
-		l.warn("retail_price.market", values{"price": car.FOBPriceUSD.String()})
-		car.FOBPriceUSD = nil
+	if car.LocatedIn == "" && !exporter {
+		l.rejectRetail(doc)
 	}
 	if car.LocatedIn == "" || car.LocatedIn == japan {
 		return
@@ -210,6 +209,16 @@ func (l *Listing) setCountry(doc *page.Document) {
 	price := car.FOBPriceUSD.String()
 	car.FOBPriceUSD = nil
 	l.warn("retail_price", values{"price": price, "country": car.LocatedIn})
+}
+
+// rejectRetail does not take a price that has the words of a domestic market and none of
+// exporters beside it.
+func (l *Listing) rejectRetail(doc *page.Document) {
+	price := l.Car.FOBPriceUSD
+	if price != nil && phrases[retailPhrase].InLong(doc.Words()) && !phrases[exportPhrase].InLong(doc.Words()) {
+		l.warn("retail_price.market", values{"price": price.String()})
+		l.Car.FOBPriceUSD = nil
+	}
 }
 
 // isRetail reports a price in US dollars that a seller asks of the customers of its own

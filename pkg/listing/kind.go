@@ -65,12 +65,9 @@ func notForSale(l *Listing, c *claim.List, doc *page.Document) string {
 	head := headOf(doc)
 	car := &l.Car
 	isSale, isUsed := isForSale(car), car.MileageKM != nil || car.FrameNumber != "" || car.Auction != nil
-	for _, kind := range []string{"rental", "wanted", "insurance", "duty", "invoice"} {
-		if says(kind, head) || c.Kinds[kind] >= minKindLabels || c.Kinds[kind] > 0 && car.AskingPrice == nil {
-			return kind
-		}
-	}
-	switch {
+	switch kind := kindBySubject(head, c, car.AskingPrice != nil); {
+	case kind != "":
+		return kind
 	case !c.Typed && sellsPart(head):
 		return "part"
 	case says(reportPhrase, head), !isSale && (says(registerPhrase, head) || c.Kinds["register"] >= minKindLabels):
@@ -81,12 +78,24 @@ func notForSale(l *Listing, c *claim.List, doc *page.Document) string {
 	return ""
 }
 
+// kindBySubject returns the kind of a page by what its heading names, or by labels that no
+// listing has, "" for none.
+func kindBySubject(head string, c *claim.List, isPriced bool) string {
+	for _, kind := range []string{"rental", "wanted", "insurance", "duty", "invoice"} {
+		if says(kind, head) || c.Kinds[kind] >= minKindLabels || c.Kinds[kind] > 0 && !isPriced {
+			return kind
+		}
+	}
+	return ""
+}
+
 // minKindLabels is the number of labels that only pages of another kind have from which a
 // page with a price is of that kind.
 const minKindLabels = 2
 
 // ownPart matches a part in the description of a car: "2012 Toyota Vitz 5-speed manual gearbox".
-var ownPart = regexp.MustCompile(`(?i)\b(?:\d[- ]?speed|manual|automatic|auto|turbo(?:charged)?|petrol|diesel|hybrid|new|(?:\d\.\d ?l?|\d{3,4} ?cc)(?: [\w-]+){0,2}) ` +
+var ownPart = regexp.MustCompile(`(?i)\b(?:\d[- ]?speed|manual|automatic|auto|turbo(?:charged)?|petrol|diesel|hybrid|new|` +
+	`(?:\d\.\d ?l?|\d{3,4} ?cc)(?: [\w-]+){0,2}) ` +
 	`(?:engine|motor|gearbox|transmission)\b`)
 
 // features matches what a car comes with.

@@ -65,14 +65,19 @@ func listsCars(l *Listing, c *claim.List, doc *page.Document) bool {
 	if facts, isOne := ownFacts(doc, cards); facts >= minOwnFacts && (isOne || !isMany) {
 		return false
 	}
+	return c.Results || doc.Stock || headsList(l, doc, len(listed), isMany)
+}
+
+// headsList reports a title or heading of a list, beside so many cars.
+func headsList(l *Listing, doc *page.Document, listed int, isMany bool) bool {
 	head := headOf(doc)
 	switch {
-	case resultHead.MatchString(head), c.Results, doc.Stock:
+	case resultHead.MatchString(head):
 		return true
 	case claim.YearIn(head) != "" || namesCode(head, l.Car.ModelCode):
 		return isMany && (!isCar(l, doc) || forSale.MatchString(head))
 	}
-	return isMany || searchHead.MatchString(head) && (len(listed) > 0 || isCar(l, doc)) || sites.Of(doc).Cards != nil && len(listed) > 0
+	return isMany || searchHead.MatchString(head) && (listed > 0 || isCar(l, doc)) || sites.Of(doc).Cards != nil && listed > 0
 }
 
 // forSale matches a heading that offers cars.

@@ -36,7 +36,7 @@ const allAttributes = "all"
 // writes precision, recall and F1 of each attribute, with the deviation of F1 over
 // resamples of the pages (bootstrap).
 func EvaluateListings(ctx context.Context, out io.Writer, folder string) error {
-	text, err := os.ReadFile(filepath.Join(folder, "truth.txt"))
+	text, err := os.ReadFile(filepath.Join(folder, "truth.txt")) //nolint:gosec // of the operator
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func EvaluateListings(ctx context.Context, out io.Writer, folder string) error {
 	}
 	var pages []map[string]score
 	for _, name := range slices.Sorted(maps.Keys(truth)) {
-		body, err := os.ReadFile(filepath.Join(folder, name+".html"))
+		body, err := os.ReadFile(filepath.Join(folder, name+".html")) //nolint:gosec // of the operator
 		if err != nil {
 			return err
 		}
@@ -89,7 +89,8 @@ func scoresOf(got, want map[string]string, attributes map[string]bool) map[strin
 }
 
 func writeScores(out io.Writer, pages []map[string]score, attributes map[string]bool) error {
-	if _, err := fmt.Fprintln(out, "| attribute | pages | precision | recall | F1 | deviation |\n|---|--:|--:|--:|--:|--:|"); err != nil {
+	const head = "| attribute | pages | precision | recall | F1 | deviation |\n|---|--:|--:|--:|--:|--:|"
+	if _, err := fmt.Fprintln(out, head); err != nil {
 		return err
 	}
 	names := slices.Sorted(maps.Keys(attributes))

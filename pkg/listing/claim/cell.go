@@ -39,21 +39,22 @@ const (
 	unitOther = "other" // of something else that a cell may say beside its value
 )
 
-var unitsByWord = map[string]string{}
-
-func init() {
+var unitsByWord = func() map[string]string {
+	units := map[string]string{}
 	for unit, words := range map[string]string{
 		unitKM:    "km kms kilometer kilometers kilometre kilometres kilomita kilometa км километров キロ 公里 千米 كم กม",
 		unitMile:  "mi mile miles mls maili миль マイル",
 		unitCC:    "cc ccm cm3 cm³ cmc см3 см³",
 		unitLitre: "l ltr ltrs lit liter liters litre litres lita л リットル",
-		unitOther: "kw ps hp bhp cv ch nm квт лс 馬力 cyl cylinder cylinders valve valves v hours hour hrs hr h 時間 часов rpm gears speed",
+		unitOther: "kw ps hp bhp cv ch nm квт лс 馬力 " +
+			"cyl cylinder cylinders valve valves v hours hour hrs hr h 時間 часов rpm gears speed",
 	} {
 		for word := range strings.FieldsSeq(words) {
-			unitsByWord[word] = unit
+			units[word] = unit
 		}
 	}
-}
+	return units
+}()
 
 // multipliers are the words that multiply the number before them, by powers of ten.
 var multipliers = map[string]int32{"k": 3, "thousand": 3, "тыс": 3, "тысяч": 3, "elfu": 3, "千": 3, "万": 4, "萬": 4}
@@ -155,12 +156,12 @@ func cutNumber(s string) (n number, rest string, ok bool) {
 	}
 	n.isGrouped = groups == 1 && (mark == '.' || mark == ',')
 	rest = s[end:]
-	isPoint := strings.HasPrefix(rest, ".") && !(groups > 0 && mark == '.')
-	n.isComma = strings.HasPrefix(rest, ",") && !(groups > 0 && mark == ',') && isDecimals(rest)
-	if (isPoint || n.isComma) && digitsEnd(rest[1:]) > 0 {
-		decimals := digitsEnd(rest[1:])
-		text, rest = text+"."+rest[1:1+decimals], rest[1+decimals:]
-		n.isComma = n.isComma && groups == 0
+	if groups == 0 || !strings.HasPrefix(rest, string(mark)) {
+		decimals := decimalsAt(rest)
+		n.isComma = decimals != "" && rest[0] == ',' && groups == 0
+		if decimals != "" {
+			text, rest = text+"."+decimals, rest[1+len(decimals):]
+		}
 	}
 	if whole := strings.TrimLeft(text, "0"); whole == "" || whole[0] == '.' {
 		text = "0" + whole
@@ -189,10 +190,17 @@ func groupMark(s string) (mark rune, size int) {
 	return mark, size
 }
 
-// isDecimals reports a comma with one or two digits behind it and no further mark: 1,3.
-func isDecimals(s string) bool {
+// decimalsAt returns the decimals behind the point or comma at the front of a text, "" for
+// none: behind a comma at most two, and no further mark.
+func decimalsAt(s string) string {
+	if s == "" || s[0] != '.' && s[0] != ',' {
+		return ""
+	}
 	end := 1 + digitsEnd(s[1:])
-	return end > 1 && end <= 3 && (end == len(s) || s[end] != ',')
+	if s[0] == ',' && (end > 3 || end < len(s) && s[end] == ',') {
+		return ""
+	}
+	return s[1:end]
 }
 
 // goesOn reports that a number goes on in a way that no number does: 1,50,000 or 7x,xxx.

@@ -114,10 +114,7 @@ func (c *List) Reject(field, value, why string) {
 		c.addTwoYears(field, value)
 		return
 	}
-	if kind, ok := strings.CutPrefix(field, kindPrefix); ok {
-		if why == "" {
-			c.IsOf(kind)
-		}
+	if c.addKind(field, why) {
 		return
 	}
 	switch field {
@@ -148,6 +145,15 @@ func (c *List) Reject(field, value, why string) {
 
 // KindRental is the kind of a page of a car that is hired out.
 const KindRental = "rental"
+
+// addKind counts a label that only a page of another kind has, and reports such a field.
+func (c *List) addKind(field, why string) bool {
+	kind, ok := strings.CutPrefix(field, kindPrefix)
+	if ok && why == "" {
+		c.IsOf(kind)
+	}
+	return ok
+}
 
 // IsOf counts a label of a page that is no listing.
 func (c *List) IsOf(kind string) {

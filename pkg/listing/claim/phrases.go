@@ -1,11 +1,11 @@
 package claim
 
 import (
+	"math"
 	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // Phrases finds phrases in texts. Most texts have none of the words that the phrases need,
@@ -76,16 +76,9 @@ const minWord = 2
 // needed returns words in lower case of which each match of an expression has one, none
 // when it may have none of any use. atStart says that a word begins before the expression.
 func needed(tree *syntax.Regexp, atStart bool) []string {
-	switch tree.Op {
+	switch tree.Op { //nolint:exhaustive // others need no word
 	case syntax.OpLiteral:
-		word := strings.ToLower(string(tree.Rune))
-		switch {
-		case len(word) < minWord:
-		case atStart:
-			return []string{wordStart + word}
-		default:
-			return []string{word}
-		}
+		return neededLiteral(strings.ToLower(string(tree.Rune)), atStart)
 	case syntax.OpCapture, syntax.OpPlus:
 		return needed(tree.Sub[0], atStart)
 	case syntax.OpRepeat:
@@ -102,24 +95,38 @@ func needed(tree *syntax.Regexp, atStart bool) []string {
 		}
 		return best
 	case syntax.OpAlternate:
-		var all []string
-		for _, part := range tree.Sub {
-			own := needed(part, atStart)
-			if len(own) == 0 {
-				return nil
-			}
-			all = append(all, own...)
-		}
-		return all
+		return neededOfAll(tree.Sub, atStart)
 	}
 	return nil
 }
 
+func neededLiteral(word string, atStart bool) []string {
+	switch {
+	case len(word) < minWord:
+		return nil
+	case atStart:
+		return []string{wordStart + word}
+	}
+	return []string{word}
+}
+
+// neededOfAll returns the words of alternatives, none when one of them needs none.
+func neededOfAll(alternatives []*syntax.Regexp, atStart bool) (all []string) {
+	for _, part := range alternatives {
+		own := needed(part, atStart)
+		if len(own) == 0 {
+			return nil
+		}
+		all = append(all, own...)
+	}
+	return all
+}
+
 // shortest returns the least length of some words.
 func shortest(words []string) int {
-	least := utf8.RuneError
+	least := math.MaxInt
 	for _, word := range words {
-		least = min(least, rune(len(word)))
+		least = min(least, len(word))
 	}
-	return int(least)
+	return least
 }

@@ -64,7 +64,8 @@ var currencies = []struct{ mark, code string }{
 // wordsBesidePrice are the words that may accompany a price. Any other word can give
 // the amount another meaning: a deposit, a rate, an old price, thousands, a price
 // with freight, or another currency ("HK$ 45,000").
-var wordsBesidePrice = wordSet("FOB PRICE VEHICLE CAR ONLY NOW OUR SALE SPECIAL JAPAN NEGOTIABLE NEG ONO FIRM FIXED CASH BEI FINAL NET TOTAL AMOUNT YOKOHAMA NAGOYA KOBE OSAKA TOKYO KAWASAKI HAKATA MOJI KISARAZU")
+var wordsBesidePrice = wordSet("FOB PRICE VEHICLE CAR ONLY NOW OUR SALE SPECIAL JAPAN NEGOTIABLE " +
+	"NEG ONO FIRM FIXED CASH BEI FINAL NET TOTAL AMOUNT YOKOHAMA NAGOYA KOBE OSAKA TOKYO KAWASAKI HAKATA MOJI KISARAZU")
 
 // besidePrice matches a dash between a price and a word: US$ 3,450 - negotiable.
 var besidePrice = regexp.MustCompile(`(\d)\s*[-–—]\s+(\p{L})`)
@@ -104,7 +105,8 @@ func ParsePrice(s string) (Price, bool) {
 	}
 	n := c.numbers[0]
 	amount, err := money.ParseNumber(n.text)
-	if err != nil || n.unit != "" || n.isComma || n.times == "k" || !amount.Decimal().IsPositive() || amount.Decimal().Exponent() < -maxDecimals {
+	if err != nil || n.unit != "" || n.isComma || n.times == "k" ||
+		!amount.Decimal().IsPositive() || amount.Decimal().Exponent() < -maxDecimals {
 		return Price{}, false
 	}
 	currency, ok := ParseCurrency(upper)

@@ -74,7 +74,9 @@ func fieldOf(s string) string {
 }
 
 // labelUnit matches a unit or a currency at the end of a label: "Price (US$)", "Mileage in km".
-var labelUnit = regexp.MustCompile(`(?i)[\s(\[（,/]+(?:in\s+)?((?:thousands?\s+|x?\s?1000\s?)?(?:kms?|kilomet(?:er|re)s?|miles?|mi|km|км|cc|ccm|cm3|cm³|l|lit(?:er|re)s?|` +
+var labelUnit = regexp.MustCompile(`(?i)[\s(\[（,/]+(?:in\s+)?` +
+	`((?:thousands?\s+|x?\s?1000\s?)?(?:kms?|kilomet(?:er|re)s?|miles?|mi|km|км|` +
+	`cc|ccm|cm3|cm³|l|lit(?:er|re)s?|` +
 	`us ?\$|usd|us dollars?|jpy|yen|¥|円|eur|€|gbp|£|tzs|tsh|kes|ksh|aed|zar)|[千万](?:km|円))[.)\]）\s:：]*$`)
 
 // maxLabelUnit bounds the last word of a label that can be a unit, in bytes.
@@ -105,7 +107,9 @@ func ValueUnder(label, value string) string {
 		return value
 	}
 	c, own := cut(value), cut("1 "+unit)
-	if len(c.numbers) == 0 || c.numbers[0].unit != "" && c.numbers[0].unit == own.numbers[0].unit && len(own.words) == 0 && own.numbers[0].times == "" {
+	said := own.numbers[0]
+	isSame := said.unit != "" && said.times == "" && len(own.words) == 0
+	if len(c.numbers) == 0 || isSame && c.numbers[0].unit == said.unit {
 		return value
 	}
 	return value + " " + strings.NewReplacer("x1000", "thousand", "x 1000", "thousand", "1000", "thousand").Replace(unit)

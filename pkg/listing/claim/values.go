@@ -25,11 +25,15 @@ var engineWords = wordSet(`petrol gasoline gas diesel hybrid electric regular pr
 // engineName matches the name of an engine or of what it has: 1NR-FE, VVT-i, DOHC, V6.
 var engineName = regexp.MustCompile(`^(?:[A-Z]{2,6}|\p{L}*\d[\p{L}\d-]*|[\p{L}\d]+-[\p{L}\d-]+)$`)
 
+func isEngineWord(word string) bool {
+	return engineWords[strings.ToLower(word)] || engineName.MatchString(word)
+}
+
 // ParseEngine returns cubic centimetres from "1,490cc", "1.8 liters" or a bare
 // number of an engine cell. Zero, kilowatts and engine codes are not sizes.
 func ParseEngine(s string) (cc int, ok bool) {
 	c := cut(s)
-	if c.isOpen("-–—−*") || !c.hasOnly(func(word string) bool { return engineWords[strings.ToLower(word)] || engineName.MatchString(word) }) {
+	if c.isOpen("-–—−*") || !c.hasOnly(isEngineWord) {
 		return 0, false
 	}
 	exact, hasCC, one := c.only(unitCC)
@@ -43,12 +47,21 @@ func ParseEngine(s string) (cc int, ok bool) {
 		return 0, false
 	case hasLitre && !hasCC:
 		cc = rounded
-	case isBare && len(c.words)+len(c.numbers) == 1 && bareCC.MatchString(strings.TrimSpace(Plain(s))):
-		cc = int(bare.IntPart())
-	case isBare && len(c.words)+len(c.numbers) == 1 && bareLitre.MatchString(strings.TrimSpace(Plain(s))):
-		cc = int(bare.Shift(3).IntPart())
+	case isBare && len(c.words)+len(c.numbers) == 1:
+		cc = bareEngine(strings.TrimSpace(Plain(s)), bare)
 	}
 	return cc, cc >= 50 && cc <= 20000
+}
+
+// bareEngine returns the size that a number without a unit means in an engine cell, 0 for none.
+func bareEngine(s string, number decimal.Decimal) int {
+	switch {
+	case bareCC.MatchString(s):
+		return int(number.IntPart())
+	case bareLitre.MatchString(s):
+		return int(number.Shift(3).IntPart())
+	}
+	return 0
 }
 
 // wordSet returns the words of a text as a set.
@@ -63,11 +76,12 @@ func wordSet(text string) map[string]bool {
 var kmPerMile = decimal.RequireFromString("1.609344")
 
 // mileageWords are the words that may stand beside a distance.
-var mileageWords = wordSet(`mileage odometer actual genuine original true real verified guaranteed driven only run done total on by the clock meter auction sheet certified
-	low reading kilomita 走行 実走行 走行距離 пробег`)
+var mileageWords = wordSet(`mileage odometer actual genuine original true real verified guaranteed driven only run done total on by the clock
+	meter auction sheet certified	low reading kilomita 走行 実走行 走行距離 пробег`)
 
 // consumption matches what a car burns: in East Africa and India that is called mileage too.
-var consumption = regexp.MustCompile(`(?i)[\d.,]*\s*(?:(?:km|kms|mi|miles|kilomet\w+)\s*(?:/|per|kwa)\s*(?:l|lt|ltr|lit\w+|lita|g|gal\w*)\b|\bkm?pl\b|\bmpg\b)|` +
+var consumption = regexp.MustCompile(`(?i)[\d.,]*\s*(?:(?:km|kms|mi|miles|kilomet\w+)\s*(?:/|per|kwa)\s*` +
+	`(?:l|lt|ltr|lit\w+|lita|g|gal\w*)\b|\bkm?pl\b|\bmpg\b)|` +
 	`\d[\d.,]*\s*l\w*\s*(?:/|per)\s*100(?:\s*km)?|\d[\d.,]*km?pl\b`)
 
 // ParseMileage returns kilometres. A bare number is in kilometres, as exporters in

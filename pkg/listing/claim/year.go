@@ -98,8 +98,8 @@ var (
 	clockTime = regexp.MustCompile(`[T ]\d{1,2}:\d\d.*$`)
 	plateCode = regexp.MustCompile(`\(?\b\d{2} ?(?:REG|PLATE)\b\.?\)?`) // "2018 (68 REG)"
 	// openDate matches the words that leave a date open.
-	openDate = regexp.MustCompile(`[~～〜+<>?]|\b(?:FROM|SINCE|UNTIL|UNTILL|TILL|TO|OR|AND|ABOUT|APPROX\w*|CIRCA|CA|BEFORE|AFTER|LATER|` +
-		`ONWARDS?|UP|OLDER|NEWER|EARLY|MAYBE|UNKNOWN|AU|HADI|KUANZIA)\b`)
+	openDate = regexp.MustCompile(`[~～〜+<>?]|\b(?:FROM|SINCE|UNTIL|UNTILL|TILL|TO|OR|AND|ABOUT|APPROX\w*|CIRCA|CA|` +
+		`BEFORE|AFTER|LATER|ONWARDS?|UP|OLDER|NEWER|EARLY|MAYBE|UNKNOWN|AU|HADI|KUANZIA)\b`)
 	dateNumber = regexp.MustCompile(`\d+`)
 )
 
@@ -119,11 +119,13 @@ func isDate(s string) bool {
 		}
 	}
 	const months, days, most = 12, 31, 2
-	isEra := eraName.MatchString(s) || eraLetter.MatchString(s)
-	if isEra {
+	switch {
+	case len(small) == 0, eraName.MatchString(s), eraLetter.MatchString(s):
 		return true
+	case len(small) == most:
+		return max(small[0], small[1]) <= days && min(small[0], small[1]) <= months
 	}
-	return len(small) == 0 || len(small) == 1 && small[0] <= months || len(small) == most && max(small[0], small[1]) <= days && min(small[0], small[1]) <= months
+	return len(small) == 1 && small[0] <= months
 }
 
 func eraYear(name, number string) (year int, ok bool) {

@@ -35,7 +35,8 @@ func (f *pairFinder) lines(n *html.Node) {
 			}
 			table := group(n)
 			f.pairs = append(f.pairs, Pair{
-				Field: field, Label: names, Value: claim.ValueUnder(names, strings.TrimSpace(values)), Node: n, Group: table, Loose: table == nil,
+				Field: field, Label: names, Value: claim.ValueUnder(names, strings.TrimSpace(values)),
+				Node: n, Group: table, Loose: table == nil,
 			})
 		}
 	}

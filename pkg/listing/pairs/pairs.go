@@ -77,12 +77,8 @@ func (f *pairFinder) read(n *html.Node, inControl bool) {
 		if !f.leading(n) {
 			f.lines(n)
 		}
-	case atom.P:
-		if inControl || !f.element(n) && !f.leading(n) {
-			f.lines(n)
-		}
-	case atom.Div, atom.Pre, atom.Span, atom.B, atom.Strong, atom.Em, atom.Small, atom.Font, atom.I, 0:
-		if inControl || !f.element(n) {
+	case atom.P, atom.Div, atom.Pre, atom.Span, atom.B, atom.Strong, atom.Em, atom.Small, atom.Font, atom.I, 0:
+		if inControl || !f.element(n) && !f.paragraph(n) {
 			f.lines(n)
 		}
 	case atom.Label, atom.Figcaption, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
@@ -105,6 +101,9 @@ func (f *pairFinder) add(label, value *html.Node, names, values string) bool {
 	f.pairs = append(f.pairs, p)
 	return true
 }
+
+// paragraph pairs the text at the beginning of a paragraph with the element after it.
+func (f *pairFinder) paragraph(n *html.Node) bool { return n.DataAtom == atom.P && f.leading(n) }
 
 // hasStruck reports an element in which something is struck out.
 func hasStruck(n *html.Node) bool {

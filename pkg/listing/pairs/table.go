@@ -54,23 +54,9 @@ func (f *pairFinder) strip(row *html.Node) {
 	if len(heads) == 0 {
 		return
 	}
-	var values [][]*html.Node
-	for ; below != nil; below = nextRow(below) {
-		f.budget.Spend(1)
-		own := columns(below)
-		if len(own) != len(heads[0]) || isHeadRow(own) || len(values) > len(heads) {
-			break
-		}
-		if !isEmptyRow(own) {
-			values = append(values, own)
-		}
-	}
-	for _, row := range values {
-		for _, value := range row {
-			if own, _, _ := strings.Cut(dom.Text(value), ":"); claim.FieldOf(own) != "" {
-				return // labels again, with their values
-			}
-		}
+	values := f.valueRows(heads, below)
+	if hasOwnLabels(values) {
+		return
 	}
 	f.stock = f.stock || len(values) > len(heads) && headsCars(heads[0])
 	for i, labels := range heads {
@@ -82,6 +68,33 @@ func (f *pairFinder) strip(row *html.Node) {
 			f.seen[label] = true
 		}
 	}
+}
+
+// valueRows returns the rows of values below rows of labels, at most one more than those.
+func (f *pairFinder) valueRows(heads [][]*html.Node, below *html.Node) (values [][]*html.Node) {
+	for ; below != nil; below = nextRow(below) {
+		f.budget.Spend(1)
+		own := columns(below)
+		if len(own) != len(heads[0]) || isHeadRow(own) || len(values) > len(heads) {
+			break
+		}
+		if !isEmptyRow(own) {
+			values = append(values, own)
+		}
+	}
+	return values
+}
+
+// hasOwnLabels reports cells that repeat labels beside their values, for narrow screens.
+func hasOwnLabels(rows [][]*html.Node) bool {
+	for _, row := range rows {
+		for _, value := range row {
+			if own, _, _ := strings.Cut(dom.Text(value), ":"); claim.FieldOf(own) != "" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // headRows returns the rows of labels that begin with one, and the row below them.
@@ -120,7 +133,8 @@ func headsCars(row []*html.Node) bool {
 		switch claim.FieldOf(dom.ShortText(c)) {
 		case claim.FieldMake, claim.FieldModel, claim.FieldCode:
 			named = true
-		case claim.FieldPrice, claim.FieldMileage, claim.FieldEngine, claim.FieldRegistration, claim.FieldManufacture, claim.FieldModelYear:
+		case claim.FieldPrice, claim.FieldMileage, claim.FieldEngine, claim.FieldRegistration,
+			claim.FieldManufacture, claim.FieldModelYear:
 			facts++
 		}
 	}
