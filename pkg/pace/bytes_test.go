@@ -38,6 +38,10 @@ func TestBytesOnEveryRedis(t *testing.T) {
 			if got, ok := take(1000, 0, pace.Kept{Name: "batch:1", Size: size, TTL: 40 * 24 * time.Hour}); size < 400 && !ok {
 				t.Errorf("%d under a name: %+v", size, got)
 			}
+			must(t, bytes.Expire(t.Context(), "key1", "batch:1", time.Hour)) // keeps the size
+			if got, err := bytes.Read(t.Context(), "key1"); err != nil || got.Used != 600+size {
+				t.Errorf("with %d under a name: got %+v, %v, want %d bytes", size, got, err, 600+size)
+			}
 			must(t, bytes.Forget(t.Context(), "key1", "batch:1"))
 		}
 		must(t, bytes.Forget(t.Context(), "key1", "batch:1"))
