@@ -206,6 +206,7 @@ func TestTestEventIsSentOnceUnderOneKey(t *testing.T) {
 		t.Errorf("%s\n%s", bodies, log.body)
 	}
 }
+
 // ofAnother is a batch of another key.
 func ofAnother(t *testing.T, a *app) string {
 	t.Helper()
