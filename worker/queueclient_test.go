@@ -31,10 +31,10 @@ func TestHowOftenAnIdleWorkerAsksRedis(t *testing.T) {
 			t.Errorf("idle for 10 s: got %d looks for delayed tasks, want 10", got)
 		}
 		c.announce()
-		if !c.looks() || c.looks() {
+		if first, second := c.looks(), c.looks(); !first || second {
 			t.Error("a message makes the next look go to Redis, and that alone")
 		}
-		if !delayed() || !delayed() {
+		if first, second := delayed(), delayed(); !first || !second {
 			t.Error("delayed tasks are looked for at each question after a task")
 		}
 		<-time.After(2 * busyFor)

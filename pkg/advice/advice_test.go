@@ -538,3 +538,31 @@ func drawCondition(t *rapid.T, label string) *advice.Condition {
 	}
 	return &c
 }
+
+// Of two cars that nobody has seen the verdict says which is ahead on the figures, and the
+// recommendation that nobody has seen the condition; the other order says the same.
+func TestCarsWithoutSheetsAreComparedOnTheirFigures(t *testing.T) {
+	t.Parallel()
+	better := estimate("PASSO", "5000", year(2020))
+	dearer := estimate("AXIO", "7000", nil)
+	for name, c := range map[string]struct {
+		car1, car2 vehicle.Estimate
+		want       *int
+	}{
+		"the first":  {better, dearer, new(1)},
+		"the second": {dearer, better, new(2)},
+		"equal":      {dearer, estimate("FIELDER", "7000", nil), nil},
+		"the cheaper is disqualified": {estimate("PASSO", "5000", func(e *vehicle.Estimate) {
+			e.Car.Condition = []vehicle.Statement{{Category: "accident", Level: "disqualify", Quote: "Accident history: Yes"}}
+		}), dearer, nil},
+	} {
+		pair := advice.Pair{Car1: c.car1, Car2: c.car2}
+		v := advice.Judge(pair)
+		if winnerOf(v) != 0 || (v.OnFigures == nil) != (c.want == nil) || v.OnFigures != nil && *v.OnFigures != *c.want {
+			t.Errorf("%s: got the winner %d and on the figures %v, want none and %v", name, winnerOf(v), v.OnFigures, c.want)
+		}
+		if c.want != nil && !strings.Contains(advice.Write(v, pair, "en"), "On the figures alone (cost, tax, age, kilometres): car") {
+			t.Errorf("%s: the recommendation does not say the figures:\n%s", name, advice.Write(v, pair, "en"))
+		}
+	}
+}
