@@ -16,18 +16,16 @@ func TestResultPagesAreNotTheirFirstCar(t *testing.T) {
 	free := func(i int) string {
 		return fmt.Sprintf(`<div class="ad"><h2>Toyota Vitz 2012</h2><p>71,%03d km</p><p>US$ 3,%03d</p><p>Mileage: 71,%03d km</p><p>Engine: 1300cc</p><p>Fuel: Petrol</p></div>`, i, i, i)
 	}
-	many := func(f func(int) string, n int) (s string) {
-		for i := range n {
-			s += f(70001 + i)
+	from := func(first int) func(func(int) string, int) string {
+		return func(f func(int) string, n int) string {
+			var b strings.Builder
+			for i := range n {
+				b.WriteString(f(first + i))
+			}
+			return b.String()
 		}
-		return s
 	}
-	small := func(f func(int) string, n int) (s string) {
-		for i := range n {
-			s += f(100 + i)
-		}
-		return s
-	}
+	many, small := from(70001), from(100)
 	card := func(i int) string { return marked(i, "2012 Toyota Vitz") }
 	filters := `<aside class="filters"><dl><dt>Make</dt><dd>Toyota</dd><dt>Model</dt><dd>Vitz</dd><dt>Year</dt><dd>2012</dd><dt>Fuel</dt><dd>Petrol</dd></dl></aside>`
 	chosen := `<div class="chosen"><dl><dt>Make</dt><dd>Toyota</dd><dt>Model</dt><dd>Vitz</dd><dt>Fuel</dt><dd>Petrol</dd><dt>Engine</dt><dd>1300cc</dd></dl></div>`

@@ -1,6 +1,7 @@
 // Package pace limits and shares what is scarce: calls a second (Rates), the places of
 // workers and of one process (Turns, Places), bytes that are kept (Bytes), calls to
-// a side that is not available (Breaker), and calls that are repeated (Retry). Long work of one key never takes all of a place or a rate.
+// a side that is not available (Breaker), and calls that are repeated (Retry). Long work of
+// one key never takes all of a place or a rate.
 //
 // The rule of places is that of the dynamic threshold of switches with shared memory
 // (Choudhury and Hahne, 1998): a key may take a place while it has fewer than twice

@@ -36,21 +36,27 @@ func ParseEngine(s string) (cc int, ok bool) {
 	if c.isOpen("-–—−*") || !c.hasOnly(isEngineWord) {
 		return 0, false
 	}
+	cc = c.displacement(strings.TrimSpace(Plain(s)))
+	return cc, cc >= 50 && cc <= 20000
+}
+
+// displacement returns the size of an engine cell in cubic centimetres, 0 for none or several.
+func (c *cell) displacement(text string) int {
 	exact, hasCC, one := c.only(unitCC)
 	litre, hasLitre, oneLitre := c.only(unitLitre)
 	bare, isBare, _ := c.only("")
-	rounded := int(litre.Shift(3).IntPart())
-	switch cc = int(exact.IntPart()); {
+	cc, rounded := int(exact.IntPart()), int(litre.Shift(3).IntPart())
+	switch {
 	case !one || !oneLitre || !exact.IsInteger() || isBare && (hasCC || hasLitre):
-		return 0, false
+		return 0
 	case hasCC && hasLitre && max(cc, rounded)-min(cc, rounded) > maxEngineRounding:
-		return 0, false
+		return 0
 	case hasLitre && !hasCC:
-		cc = rounded
+		return rounded
 	case isBare && len(c.words)+len(c.numbers) == 1:
-		cc = bareEngine(strings.TrimSpace(Plain(s)), bare)
+		return bareEngine(text, bare)
 	}
-	return cc, cc >= 50 && cc <= 20000
+	return cc
 }
 
 // bareEngine returns the size that a number without a unit means in an engine cell, 0 for none.
@@ -76,8 +82,8 @@ func wordSet(text string) map[string]bool {
 var kmPerMile = decimal.RequireFromString("1.609344")
 
 // mileageWords are the words that may stand beside a distance.
-var mileageWords = wordSet(`mileage odometer actual genuine original true real verified guaranteed driven only run done total on by the clock
-	meter auction sheet certified	low reading kilomita 走行 実走行 走行距離 пробег`)
+var mileageWords = wordSet(`mileage odometer actual genuine original true real verified guaranteed driven only run done total
+	on by the clock meter auction sheet certified low reading kilomita 走行 実走行 走行距離 пробег`)
 
 // consumption matches what a car burns: in East Africa and India that is called mileage too.
 var consumption = regexp.MustCompile(`(?i)[\d.,]*\s*(?:(?:km|kms|mi|miles|kilomet\w+)\s*(?:/|per|kwa)\s*` +

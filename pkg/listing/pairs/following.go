@@ -85,10 +85,7 @@ func afterLabel(n *html.Node) (values string, value *html.Node) {
 		case s.DataAtom == atom.Br:
 			return trimValue(line.String()), value
 		case !isInLine(s):
-			if claim.ValueOf(trimValue(line.String())) == "" && !isLabel(s) && isValue(s) {
-				return dom.Text(s), s
-			}
-			return trimValue(line.String()), value
+			return lineOr(s, trimValue(line.String()), value)
 		case !isSilent(s):
 			line.WriteString(" " + dom.Text(s))
 			if value = s; isProperty(s) {
@@ -99,6 +96,14 @@ func afterLabel(n *html.Node) (values string, value *html.Node) {
 		}
 	}
 	return trimValue(line.String()), value
+}
+
+// lineOr returns the rest of a label's line, or the element below it where nothing is in the line.
+func lineOr(below *html.Node, line string, value *html.Node) (string, *html.Node) {
+	if claim.ValueOf(line) == "" && !isLabel(below) && isValue(below) {
+		return dom.Text(below), below
+	}
+	return line, value
 }
 
 // isProperty reports an element with a property of schema.org: a cell of its own, with which

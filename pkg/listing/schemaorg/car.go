@@ -53,6 +53,11 @@ var containers = []string{
 // othersOf are names of lists of other cars.
 var othersOf = regexp.MustCompile(`(?i)similar|related|recommend|recently|also like|other (?:cars|vehicles)`)
 
+// isOfOthers reports a node below which no car is the page's own.
+func isOfOthers(n *graph.Node) bool {
+	return n.Is("BreadcrumbList") || n.Is("ItemList") && othersOf.MatchString(n.Word("name"))
+}
+
 // collect goes down the containers from a node; offer is the last one on the way.
 func (f *carFinder) collect(n, offer *graph.Node, listed bool, depth int) {
 	n = n.Full()
@@ -60,7 +65,7 @@ func (f *carFinder) collect(n, offer *graph.Node, listed bool, depth int) {
 		f.keep(n, offer, listed)
 		return
 	}
-	if f.seen[n] || depth > graph.MaxDepth || n.Is("BreadcrumbList") || n.Is("ItemList") && othersOf.MatchString(n.Word("name")) {
+	if f.seen[n] || depth > graph.MaxDepth || isOfOthers(n) {
 		return
 	}
 	f.seen[n] = true
@@ -112,7 +117,8 @@ func (f *carFinder) join() {
 		first := cars[at]
 		first.copies = append(first.copies, car.copies...)
 		first.offers = append(first.offers, car.offers...)
-		first.listed, first.beside, first.result = first.listed && car.listed, first.beside && car.beside, first.result && car.result
+		first.listed, first.beside = first.listed && car.listed, first.beside && car.beside
+		first.result = first.result && car.result
 	}
 	f.cars = cars
 }
