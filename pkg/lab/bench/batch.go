@@ -148,13 +148,13 @@ func mean(halves []float64) (sum float64) {
 func (f *batchFigures) rate() float64 { return float64(f.listings) / f.took.Seconds() }
 
 func (f *batchFigures) numbers() []rig.Number {
-	const ofBare, ofChained, slower, most, command = 0.3, 0.75, 1.5, 0.95, "go run ./pkg/lab bench batch"
+	const ofBare, ofChained, slower, most = 0.3, 0.75, 1.5, 0.95
 	name := fmt.Sprintf("batch of %d listings", f.listings)
 	perSecond := func(n float64) rig.Value { return rig.Value{N: n, Unit: "listings/s"} }
 	each := func(total time.Duration) rig.Value { return rig.Millis(total / time.Duration(f.listings)) }
 	single := rig.Number{
 		Name: "single estimate while the batch runs, p95", Measured: rig.Millis(rig.Quantile(f.busy, most)),
-		Baseline: rig.Millis(rig.Quantile(f.idle, most)).As("idle"), Aim: rig.Aim{AtMost: slower, Ratio: true}, Command: command,
+		Baseline: rig.Millis(rig.Quantile(f.idle, most)).As("idle"), Aim: rig.Aim{AtMost: slower, Ratio: true},
 	}
 	if len(f.busy) == 0 || len(f.idle) == 0 {
 		single.Reason = "no single estimates were asked for"
@@ -164,16 +164,16 @@ func (f *batchFigures) numbers() []rig.Number {
 		{
 			Name: name + ", beside bare asynq", Measured: perSecond(f.rate()),
 			Baseline: perSecond(mean(f.bare)).As(fmt.Sprintf("bare asynq: %d tasks that do nothing", rig.StepsOfEstimate)),
-			Aim:      rig.Aim{AtLeast: ofBare, Ratio: true}, Command: command,
+			Aim:      rig.Aim{AtLeast: ofBare, Ratio: true},
 		},
 		{
 			Name: name + ", beside chained asynq", Measured: perSecond(f.rate()),
 			Baseline: perSecond(mean(f.chained)).As("the same steps chained by plain asynq, without records"),
-			Aim:      rig.Aim{AtLeast: ofChained, Ratio: true}, Command: command,
+			Aim:      rig.Aim{AtLeast: ofChained, Ratio: true},
 		},
 		{
 			Name: "processor time of a listing, without Redis", Measured: each(f.processor),
-			Baseline: each(f.chainedCost).As("chained asynq"), Command: command,
+			Baseline: each(f.chainedCost).As("chained asynq"),
 		},
 	}
 }

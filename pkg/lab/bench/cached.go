@@ -151,7 +151,7 @@ ratio:            %6.2f (median; %.2f to %.2f)
 	perSecond := func(n float64) rig.Value { return rig.Value{N: n, Unit: "requests/s"} }
 	const share = 0.7
 	number := rig.Number{
-		Name: fmt.Sprintf("cached estimates, %d callers", b.Callers), Command: "go run ./pkg/lab bench cached",
+		Name:     fmt.Sprintf("cached estimates, %d callers", b.Callers),
 		Baseline: perSecond(median(bare).perSecond).As("bare handler: one GET of Redis, the same bytes"),
 		Aim:      rig.Aim{AtLeast: share, Ratio: true},
 	}

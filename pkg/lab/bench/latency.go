@@ -80,19 +80,19 @@ func Latency(ctx context.Context, out io.Writer, o LatencyOptions) ([]rig.Number
 }
 
 func latencyNumbers(authority time.Duration, bare, instant, slow []time.Duration) []rig.Number {
-	const half, most, calls, command = 0.5, 65, 2, "go run ./pkg/lab bench latency"
+	const half, most, calls = 0.5, 65, 2
 	steps := rig.Millis(rig.StepsOfEstimate * rig.Quantile(bare, half))
 	return []rig.Number{
 		{
 			Name:     "idle estimate of a new vehicle, upstreams that answer at once, p50",
 			Measured: rig.Millis(rig.Quantile(instant, half)),
 			Baseline: steps.As(fmt.Sprintf("%d idle tasks of bare asynq", rig.StepsOfEstimate)),
-			Aim:      rig.Aim{AtMost: most}, Command: command,
+			Aim:      rig.Aim{AtMost: most},
 		},
 		{
 			Name:     fmt.Sprintf("idle estimate of a new vehicle, each call of the authority takes %s, p50", authority),
 			Measured: rig.Millis(rig.Quantile(slow, half)), Baseline: rig.Millis(authority).As("one call"),
-			Aim: rig.Aim{AtMost: calls, Ratio: true}, Command: command,
+			Aim: rig.Aim{AtMost: calls, Ratio: true},
 		},
 	}
 }

@@ -68,18 +68,16 @@ func Match(ctx context.Context, out io.Writer, labels, samples int) ([]rig.Numbe
 
 // matchNumbers are those of a map, an exact match, and candidates of two kinds.
 func matchNumbers(labels int, middles []rig.Value) []rig.Number {
-	const exact, fuzzy, command = 5, 1000, "go run ./pkg/lab bench match" // microseconds
+	const exact, fuzzy = 5, 1000
 	where := fmt.Sprintf(" in %d labels, p50", labels)
 	bare := middles[0].As("bare map")
 	return []rig.Number{
-		{Name: "exact match" + where, Measured: middles[1], Baseline: bare, Aim: rig.Aim{AtMost: exact}, Command: command},
+		{Name: "exact match" + where, Measured: middles[1], Baseline: bare, Aim: rig.Aim{AtMost: exact}},
 		{
 			Name: "candidates for a misspelt name" + where, Measured: middles[2], Baseline: bare, Aim: rig.Aim{AtMost: fuzzy},
-			Command: command,
 		},
 		{
 			Name: "candidates for an absent code" + where, Measured: middles[3], Baseline: bare, Aim: rig.Aim{AtMost: fuzzy},
-			Command: command,
 		},
 	}
 }

@@ -71,15 +71,15 @@ func Waiters(ctx context.Context, out io.Writer, o WaitersOptions) ([]rig.Number
 	if err != nil {
 		return nil, err
 	}
-	const kilobyte, most, command = 1 << 10, 32, "go run ./pkg/lab bench waiters"
+	const kilobyte, most = 1 << 10, 32
 	size := func(bytes int64) rig.Value {
 		return rig.Value{N: float64(bytes) / float64(o.Waiters) / kilobyte, Unit: "KB"}
 	}
 	number := rig.Number{
 		Name: fmt.Sprintf("%d callers wait at one API process: memory of each", o.Waiters), Measured: size(ours),
-		Baseline: size(bare).As("bare handler that waits"), Aim: rig.Aim{AtMost: most}, Command: command,
+		Baseline: size(bare).As("bare handler that waits"), Aim: rig.Aim{AtMost: most},
 	}
-	inRedis := rig.Number{Name: "Redis memory of each of them, with the job", Measured: size(after - before), Command: command}
+	inRedis := rig.Number{Name: "Redis memory of each of them, with the job", Measured: size(after - before)}
 	_, err = fmt.Fprintf(out, "%d callers wait: %s of memory each, a bare handler %s; Redis %s each\n",
 		o.Waiters, size(ours), size(bare), size(after-before))
 	return []rig.Number{number, inRedis}, err

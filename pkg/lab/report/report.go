@@ -91,7 +91,7 @@ func Markdown(w io.Writer, h Heading, sections []Section) error {
 	if h.Sizes.Words != "" {
 		fmt.Fprintf(&b, "**%s**\n\n", h.Sizes.Words)
 	}
-	fmt.Fprintf(&b, "Written by `%s` on %s in %s; nothing here is written by hand. Pages and TRA's calculator are SIMULATED "+
+	fmt.Fprintf(&b, "Written by `%s` on %s in %s; rows without an aim are left out. Pages and TRA's calculator are SIMULATED "+
 		"and, unless a row says otherwise, answer at once. "+
 		"Each baseline was measured in the same run as the number beside it.\n\n",
 		h.Command, h.Began.UTC().Format("2006-01-02 15:04 UTC"), h.Took.Round(time.Second))
@@ -100,30 +100,16 @@ func Markdown(w io.Writer, h Heading, sections []Section) error {
 		fmt.Fprintf(&b, "\n%s\n", h.Note)
 	}
 	b.WriteString("\n## Numbers and aims\n\n| number | aim | measured | baseline of the same run | ratio | verdict " +
-		"| measures it alone |\n|---|---|---|---|---|---|---|\n")
+		"|\n|---|---|---|---|---|---|\n")
 	for _, s := range sections {
 		for _, n := range s.rows() {
-			writeRow(&b, n)
+			if n.Aim != (rig.Aim{}) || n.Reason != "" {
+				writeRow(&b, n)
+			}
 		}
-	}
-	for _, s := range sections {
-		if s.Text == "" {
-			continue
-		}
-		fmt.Fprintf(&b, "\n## %s\n\n", s.title())
-		if strings.HasPrefix(s.Text, "|") { // a table of its own
-			b.WriteString(s.Text)
-			continue
-		}
-		fmt.Fprintf(&b, "```text\n%s```\n", s.Text)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// title is the command, with the time that it took.
-func (s Section) title() string {
-	return fmt.Sprintf("`go run ./pkg/lab %s` (%s)", s.Name, s.Took.Round(time.Second))
 }
 
 // rows are the numbers of a part; one that failed has a row that says so.
@@ -132,7 +118,7 @@ func (s Section) rows() []rig.Number {
 		return s.Numbers
 	}
 	return append(s.Numbers, rig.Number{
-		Name: s.Name, Reason: "the part failed: " + s.Err.Error(), Command: "go run ./pkg/lab " + s.Name,
+		Name: s.Name, Reason: "the part failed: " + s.Err.Error(),
 	})
 }
 
@@ -147,11 +133,7 @@ func writeRow(b *strings.Builder, n rig.Number) {
 	if n.Reason != "" {
 		measured = "–"
 	}
-	command := "–"
-	if n.Command != "" {
-		command = "`" + n.Command + "`"
-	}
-	cells := []string{n.Name, n.Bound(), measured, baseline, ratio, n.Verdict(), command}
+	cells := []string{n.Name, n.Bound(), measured, baseline, ratio, n.Verdict()}
 	for i, cell := range cells {
 		cells[i] = strings.NewReplacer("|", "\\|", "\n", " ").Replace(cell)
 	}

@@ -12,7 +12,6 @@ type Number struct {
 	Measured Value
 	Baseline Value // of the same run; the zero value is none
 	Aim      Aim
-	Command  string // measures it alone
 	Reason   string // why it was not measured; "" when it was
 }
 

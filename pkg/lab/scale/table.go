@@ -24,7 +24,7 @@ func numbers(runs []figures) []rig.Number {
 	}
 	of := slices.DeleteFunc(slices.Clone(runs), func(f figures) bool { return f.workers != runs[0].workers })
 	few, many := of[0], of[len(of)-1]
-	const command, times, unit = "go run ./pkg/lab bench scale", 1.5, "KB"
+	const times, unit = 1.5, "KB"
 	name := fmt.Sprintf("of a row, %d worker, %d rows: ", many.workers, many.rows)
 	said := fmt.Sprintf("%d rows", few.rows)
 	cost := func(f figures) rig.Value { return rig.Value{N: f.each(f.processor + f.inRedis), Unit: "ms"} }
@@ -36,15 +36,15 @@ func numbers(runs []figures) []rig.Number {
 	return []rig.Number{
 		{
 			Name: "processor time " + name + "API, worker and Redis", Measured: cost(many), Baseline: cost(few).As(said),
-			Aim: bounded, Command: command,
+			Aim: bounded,
 		},
 		{
 			Name: "Redis memory " + name + "after the end", Measured: size(many), Baseline: size(few).As(said),
-			Aim: bounded, Command: command,
+			Aim: bounded,
 		},
 		{
 			Name: "round trips to Redis " + name + "with polls", Measured: trips(many), Baseline: trips(few).As(said),
-			Aim: bounded, Command: command,
+			Aim: bounded,
 		},
 	}
 }

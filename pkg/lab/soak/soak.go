@@ -175,20 +175,20 @@ func lastingGrowth(first, last []rig.Keys) (grown []string) {
 }
 
 func numbersOf(o Options, all []reading, grown []string) []rig.Number {
-	const command, none, then = "go run ./pkg/lab bench soak", 0.5, "after the first tenth"
+	const none, then = 0.5, "after the first tenth"
 	first, last := all[0], all[len(all)-1]
 	name := fmt.Sprintf("%d cached estimates: ", o.Estimates)
 	size := func(bytes int64) rig.Value { return rig.Value{N: float64(bytes) / megabyte, Unit: "MB"} }
 	return []rig.Number{
 		{
 			Name: name + "what has grown after the first tenth", Measured: rig.Value{N: float64(len(grown))},
-			Aim: rig.Aim{AtMost: none}, Command: command,
+			Aim: rig.Aim{AtMost: none},
 		},
 		{
-			Name: name + "heap at the end", Measured: size(last.heap), Baseline: size(first.heap).As(then), Command: command,
+			Name: name + "heap at the end", Measured: size(last.heap), Baseline: size(first.heap).As(then),
 		},
 		{
-			Name: name + "Redis at the end", Measured: size(last.redis), Baseline: size(first.redis).As(then), Command: command,
+			Name: name + "Redis at the end", Measured: size(last.redis), Baseline: size(first.redis).As(then),
 		},
 	}
 }
