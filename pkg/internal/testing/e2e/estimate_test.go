@@ -78,7 +78,7 @@ func TestCommandsThatAskTheAPI(t *testing.T) {
 		t.Errorf("%d %s", status, errs)
 	}
 	status, _, errs = s.asked("quote", "--make", "toyota", "--model", "vitz", "--year", "2016", "--fob", "cheap")
-	if status != console.ExitFailure || !strings.Contains(errs, "fobPriceUSD") {
+	if status != console.ExitUsage || !strings.Contains(errs, "--fob") {
 		t.Errorf("%d %s", status, errs)
 	}
 	if status, _, errs = s.asked("quote", "--model", "vitz"); status != console.ExitUsage || !strings.Contains(errs, "--make") {
