@@ -98,7 +98,7 @@ var (
 	clockTime = regexp.MustCompile(`[T ]\d{1,2}:\d\d.*$`)
 	plateCode = regexp.MustCompile(`\(?\b\d{2} ?(?:REG|PLATE)\b\.?\)?`) // "2018 (68 REG)"
 	// openDate matches the words that leave a date open.
-	openDate = regexp.MustCompile(`[~～〜+<>?]|\b(?:FROM|SINCE|UNTILL?|TILL|TO|OR|AND|ABOUT|APPROX\w*|CIRCA|CA|` +
+	openDate = regexp.MustCompile(`[~～〜+<>?]|\b(?:FROM|SINCE|UNTIL+|TILL|TO|OR|AND|ABOUT|APPROX\w*|CIRCA|CA|` +
 		`BEFORE|AFTER|LATER|ONWARDS?|UP|OLDER|NEWER|EARLY|MAYBE|UNKNOWN|AU|HADI|KUANZIA)\b`)
 	dateNumber = regexp.MustCompile(`\d+`)
 )

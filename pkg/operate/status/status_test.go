@@ -501,3 +501,16 @@ func TestReadFailsWithoutRedis(t *testing.T) {
 		t.Error("a status was read without Redis")
 	}
 }
+
+// The answers of a model and its failures are counted apart.
+func TestCallsOfAModelAreCounted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, redistest.Open(t, redistest.Start(t).URL))
+	for _, kind := range []string{"", "timeout", "", "timeout", "refused"} {
+		r.call("large", kind)
+	}
+	models := r.read().AI.Models
+	if len(models) != 1 || models[0].Name != "large" || models[0].OK != 2 || models[0].Failed["timeout"] != 2 || models[0].Failed["refused"] != 1 {
+		t.Errorf("got %+v, want 2 answers of large, 2 time-outs and 1 refusal", models)
+	}
+}
