@@ -12,9 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"ushuru/api"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
+	"ushuru/pkg/money"
+	"ushuru/pkg/vehicle"
 )
 
 func estimate(name, path string) scenario {
@@ -282,4 +287,34 @@ var chosenScenarios = []scenario{
 		body:   `{"url":"https://cars.example/1","modelBody":"` + strings.Repeat("X", 201) + `"}`,
 		status: 400, has: []string{`"code":"field_invalid"`},
 	},
+}
+
+// A doubt that is none at another rate is not kept.
+func TestRateRemovesWarnings(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, embedded(t), nil)
+	var kept vehicle.Estimate
+	if err := json.Unmarshal(estimateOf(site+"/doubt"), &kept); err != nil {
+		t.Fatal(err)
+	}
+	cheap := money.NewNumber(decimal.NewFromInt(1000)) // far below the authority's value
+	kept.Car.Year = kept.Matched.YOM                   // no step of the age is ahead
+	kept.Car.FOBPriceUSD, kept.Warnings = &cheap, []vehicle.Warning{{Code: "exchange_rate_odd", Message: "Odd."}}
+	data, err := json.Marshal(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.cache.Put(t.Context(), estimateKey("/doubt"), data, time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	got := a.send(t, a.request(t, http.MethodPost, "/v1/estimate", `{"url":"https://cars.example/doubt","rate":2500}`))
+	var answer vehicle.Estimate
+	if err := json.Unmarshal([]byte(got.body), &answer); err != nil || answer.DriveAway.Exchange.Others.String() != "2500" {
+		t.Fatalf("got %s (%v), want the rate 2500", got.body, err)
+	}
+	for _, w := range answer.Warnings {
+		if w.Level != message.Info {
+			t.Errorf("got the warning %+v, want none above information", w)
+		}
+	}
 }
