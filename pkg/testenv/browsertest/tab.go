@@ -73,7 +73,14 @@ func tabOf(t testing.TB, ctx context.Context) *Tab { //nolint:revive // a test i
 	t.Helper()
 	tab := &Tab{Context: ctx, t: t, sizes: map[network.RequestID]float64{}, requests: map[network.RequestID]string{}}
 	chromedp.ListenTarget(ctx, tab.record)
-	tab.Run(network.Enable(), log.Enable(), runtime.Enable()) //nolint:contextcheck // the tab has its own
+	enable := func() error { return chromedp.Run(ctx, network.Enable(), log.Enable(), runtime.Enable()) }
+	err := enable()
+	if err != nil && strings.Contains(err.Error(), "navigated or closed") { // the tab was on the way to its first page
+		err = enable()
+	}
+	if err != nil {
+		t.Fatalf("a tab cannot be watched: %v", err)
+	}
 	return tab
 }
 
