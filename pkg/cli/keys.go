@@ -173,6 +173,17 @@ func noKey(id string, err error) error {
 type keysList struct {
 	redisConfig
 	keyAIConfig
+	console.Format
+}
+
+// listedKey is a key as the command prints it.
+type listedKey struct {
+	keys.Key
+
+	LastUsed      time.Time `json:"lastUsed,omitzero"`
+	KeptBytes     int64     `json:"keptBytes"`
+	KeptLimit     int64     `json:"keptLimit,omitempty"` // that the API last applied
+	AITokensToday int64     `json:"aiTokensToday"`
 }
 
 // Run is called by kong.
@@ -190,7 +201,7 @@ func (c *keysList) Run(r *run) error {
 		return err
 	}
 	accounts := pace.NewBytes(conn.Client())
-	rows := make([][]string, 0, len(all))
+	listed := make([]listedKey, 0, len(all))
 	for _, key := range all {
 		account, err := accounts.Read(r.ctx, key.ID)
 		if err != nil {
@@ -200,14 +211,16 @@ func (c *keysList) Run(r *run) error {
 		if err != nil {
 			return err
 		}
-		rows = append(rows, []string{
-			key.ID, key.Name, key.Hint, console.Time(key.Created), console.Time(key.Expires), console.Time(key.Revoked),
-			console.Time(usage[key.ID].LastUsed), limitsText(key.Limits),
-			keptText(account), tokensText(tokens, cmp.Or(key.Limits.AITokens, c.KeyAITokens)),
-		})
+		listed = append(listed, listedKey{key, usage[key.ID].LastUsed, account.Used, account.Limit, tokens})
 	}
 	const columns = "ID\tNAME\tENDS IN\tCREATED\tEXPIRES\tREVOKED\tLAST USED\tLIMITS\tKEPT\tAI TOKENS TODAY"
-	return console.Table(r.Streams, columns, rows)
+	return console.List(r.Streams, c.Format, listed, columns, func(key listedKey) []string {
+		return []string{
+			key.ID, key.Name, key.Hint, console.Time(key.Created), console.Time(key.Expires), console.Time(key.Revoked),
+			console.Time(key.LastUsed), limitsText(key.Limits),
+			keptText(key.KeptBytes, key.KeptLimit), tokensText(key.AITokensToday, cmp.Or(key.Limits.AITokens, c.KeyAITokens)),
+		}
+	})
 }
 
 // tokensText prints the tokens of the AI that a key has used today, of how many.
@@ -220,11 +233,11 @@ func tokensText(used, limit int64) string {
 
 // keptText prints what is kept because of a key, and the limit that the API last
 // applied.
-func keptText(account pace.Account) string {
-	if account.Limit == 0 {
-		return byteSize(account.Used).String()
+func keptText(used, limit int64) string {
+	if limit == 0 {
+		return byteSize(used).String()
 	}
-	return fmt.Sprintf("%s of %s", byteSize(account.Used), byteSize(account.Limit))
+	return fmt.Sprintf("%s of %s", byteSize(used), byteSize(limit))
 }
 
 type keysRevoke struct {

@@ -27,13 +27,13 @@ func await[T any](
 	}
 	w := &awaited{progress: s.NewProgress(silent)}
 	defer w.progress.End()
-	ctx, cancel := context.WithTimeout(s.Ctx, c.Timeout)
+	ctx, cancel := context.WithTimeout(s.Ctx, c.jobTimeout())
 	defer cancel()
 	result, err := request(ctx, api, w.show)
 	if err == nil || ctx.Err() == nil || w.job == "" {
 		return result, err
 	}
-	why, status := fmt.Sprintf("there is no result after %v", c.Timeout), console.ExitRows
+	why, status := fmt.Sprintf("there is no result after %v", c.jobTimeout()), console.ExitRows
 	if s.Ctx.Err() != nil {
 		why, status = "stopped", console.ExitFailure
 	}

@@ -65,7 +65,7 @@ func (c *Batch) Run(s *Session) error {
 	if c.DryRun {
 		return c.dryRun(s, api, table)
 	}
-	ctx, cancel := context.WithTimeout(s.Ctx, c.Timeout)
+	ctx, cancel := c.forBatch(s.Ctx)
 	defer cancel()
 	status, err := c.submit(ctx, api, table)
 	if err != nil {
@@ -76,7 +76,7 @@ func (c *Batch) Run(s *Session) error {
 			return printError(s, err)
 		}
 	}
-	if err := saveResults(ctx, s.Streams, api, status.ID, c.Out, c.view()); err != nil {
+	if err := saveResults(s.Ctx, s.Streams, api, status.ID, c.Out, c.view()); err != nil {
 		return printError(s, err)
 	}
 	_, _ = fmt.Fprintf(s.Out, "%d succeeded, %d failed, %d rejected, %d cancelled: %s\n",

@@ -248,7 +248,7 @@ func (c *batchesFollow) Run(s *Session) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(s.Ctx, c.Timeout)
+	ctx, cancel := c.forBatch(s.Ctx)
 	defer cancel()
 	b, err := followBatch(ctx, s, api, c.ID)
 	if err != nil {

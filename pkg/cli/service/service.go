@@ -84,7 +84,7 @@ func (s *Session) done(err error, format string, values ...any) error {
 type clientConfig struct {
 	APIURL  string         `name:"url" env:"USHURU_URL" default:"http://127.0.0.1:8080" help:"Base URL of the API."`
 	Key     console.Secret `env:"USHURU_KEY" help:"API key; ushuru keys create issues one."`
-	Timeout time.Duration  `default:"10m" help:"Maximum time to wait for the result."`
+	Timeout time.Duration  `help:"Maximum time to wait for the result; without it 10m for one job, and no limit for a batch."`
 
 	language string // of the answers; "" is English
 }
@@ -103,6 +103,18 @@ func (c clientConfig) client() (*client.Client, error) {
 	return client.New(client.Options{URL: c.APIURL, Key: string(c.Key), Language: c.language})
 }
 
+// jobTimeout is how long a command waits for one job.
+func (c clientConfig) jobTimeout() time.Duration { return cmp.Or(c.Timeout, 10*time.Minute) }
+
+// forBatch returns the context in which a command waits for a batch, which may take hours:
+// until the time that the caller gives it, if any.
+func (c clientConfig) forBatch(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.Timeout == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, c.Timeout)
+}
+
 // call calls the API within the time that the caller gives it. An error of the API is
 // printed.
 func (c clientConfig) call(s *Session, do func(ctx context.Context, api *client.Client) error) error {
@@ -110,7 +122,7 @@ func (c clientConfig) call(s *Session, do func(ctx context.Context, api *client.
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(s.Ctx, c.Timeout)
+	ctx, cancel := context.WithTimeout(s.Ctx, c.jobTimeout())
 	defer cancel()
 	return printError(s, do(ctx, api))
 }
