@@ -153,6 +153,10 @@ func (c *chaos) run(limit time.Duration) *results {
 	s := stack{t: c.t, base: "http://" + c.apis[0], key: c.key}
 	var hook struct{ ID, Secret string }
 	s.postInto("/v1/webhooks", `{"url":"`+to+`","events":["batch.completed"]}`, &hook)
+	// A client that was never answered takes a refused connection for a wrong URL; one
+	// that was knows that the API restarts.
+	_, err = api.TRAStatus(ctx)
+	must(c.t, err)
 
 	var (
 		got    *results
