@@ -14,6 +14,8 @@ import (
 	"github.com/klippa-app/go-pdfium"
 	"github.com/klippa-app/go-pdfium/webassembly"
 	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
 )
 
 // pdfMemory is the memory limit of PDFium for one document, in pages of 64 KB:
@@ -84,6 +86,7 @@ func open(ctx context.Context, cache wazero.CompilationCache) (pdfium.Pool, erro
 		MaxTotal: 1,
 		FSConfig: wazero.NewFSConfig(), // empty: no file can be opened; nil would be all of them
 		RuntimeConfig: wazero.NewRuntimeConfig().
+			WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesExceptionHandling). // PDFium's setjmp
 			WithCompilationCache(cache).
 			WithCloseOnContextDone(true).
 			WithMemoryLimitPages(pdfMemory),
