@@ -9,12 +9,11 @@ import (
 
 // Usage is what an answer cost.
 type Usage struct {
-	Endpoint         string  `json:"endpoint"` // host and model that were asked
-	Model            string  `json:"model"`    // as the server names it
-	PromptTokens     int     `json:"promptTokens"`
-	CompletionTokens int     `json:"completionTokens"`
-	Dollars          float64 `json:"dollars"`
-	Cached           bool    `json:"-"` // given before; the tokens are of that time and cost nothing now
+	Endpoint         string `json:"endpoint"` // host and model that were asked
+	Model            string `json:"model"`    // as the server names it
+	PromptTokens     int    `json:"promptTokens"`
+	CompletionTokens int    `json:"completionTokens"`
+	Cached           bool   `json:"-"` // given before; the tokens are of that time and cost nothing now
 }
 
 // Ask sends a question and returns its answer as a T, whose JSON names are the
@@ -104,7 +103,6 @@ func (c *Client) askAll(ctx context.Context, q *Question, read func(string) erro
 		total.Endpoint, total.Model = usage.Endpoint, usage.Model
 		total.PromptTokens += usage.PromptTokens
 		total.CompletionTokens += usage.CompletionTokens
-		total.Dollars += usage.Dollars
 		if err != nil {
 			return total, err
 		}

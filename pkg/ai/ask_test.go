@@ -52,7 +52,7 @@ func client(t *testing.T, o ai.Options, servers ...*aitest.Server) (*ai.Client, 
 	now := time.Date(2026, 11, 21, 23, 30, 0, 0, time.UTC)
 	for i, server := range servers {
 		o.Endpoints = append(o.Endpoints, ai.Endpoint{
-			BaseURL: server.URL, Model: fmt.Sprintf("model-%d", i+1), Key: secret, PromptPrice: 1, CompletionPrice: 4,
+			BaseURL: server.URL, Model: fmt.Sprintf("model-%d", i+1), Key: secret,
 		})
 	}
 	o.Now = func() time.Time { return now }
@@ -88,9 +88,6 @@ func TestAskReturnsTheAnswerAndWhatItCost(t *testing.T) {
 	counts := server.Counts()
 	if usage.PromptTokens != counts.PromptTokens || usage.CompletionTokens != counts.CompletionTokens || usage.PromptTokens == 0 {
 		t.Errorf("usage %+v, the server counts %+v", usage, counts)
-	}
-	if want := float64(usage.PromptTokens+4*usage.CompletionTokens) / 1e6; usage.Dollars != want {
-		t.Errorf("cost %v, want %v", usage.Dollars, want)
 	}
 	if usage.Model != aitest.Mark+"-model-1" || usage.Cached {
 		t.Errorf("usage %+v", usage)

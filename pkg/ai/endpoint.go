@@ -192,7 +192,6 @@ func tokens(n int) int { return min(max(n, 0), 10_000_000) }
 func (e *endpoint) usage(r reply) Usage {
 	return Usage{
 		Endpoint: e.name, Model: r.model, PromptTokens: r.prompt, CompletionTokens: r.completion,
-		Dollars: (float64(r.prompt)*e.PromptPrice + float64(r.completion)*e.CompletionPrice) / 1e6,
 	}
 }
 

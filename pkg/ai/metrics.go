@@ -11,7 +11,6 @@ import (
 type metrics struct {
 	calls    *prometheus.CounterVec   // by question, endpoint, model and outcome: ok, a Kind, or budget
 	tokens   *prometheus.CounterVec   // by endpoint, model and direction
-	dollars  *prometheus.CounterVec   // by endpoint and model
 	answers  *prometheus.CounterVec   // by question and cached
 	duration *prometheus.HistogramVec // by endpoint and model
 }
@@ -26,7 +25,6 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 		calls: counter("calls_total", "Calls by outcome: ok, the kind of failure, or budget.",
 			"question", "endpoint", "model", "outcome"),
 		tokens:  counter("tokens_total", "Tokens by direction: prompt or completion.", "endpoint", "model", "direction"),
-		dollars: counter("cost_dollars_total", "Cost at the prices of the settings.", where...),
 		answers: counter("questions_total", "Questions, and whether the answer was there from before.", "question", "cached"),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: "ushuru", Subsystem: "ai", Name: "call_duration_seconds", Help: "Time of a call.",
@@ -37,7 +35,7 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 		return m, nil
 	}
 	var err error
-	for _, collector := range []prometheus.Collector{m.calls, m.tokens, m.dollars, m.answers, m.duration} {
+	for _, collector := range []prometheus.Collector{m.calls, m.tokens, m.answers, m.duration} {
 		err = errors.Join(err, registry.Register(collector))
 	}
 	return m, err
@@ -55,7 +53,6 @@ func (m *metrics) init(questions []string, host, model string) {
 	for _, direction := range []string{"prompt", "completion"} {
 		m.tokens.WithLabelValues(host, model, direction)
 	}
-	m.dollars.WithLabelValues(host, model)
 	m.duration.WithLabelValues(host, model)
 }
 
@@ -67,7 +64,6 @@ func (m *metrics) asked(question string, e *endpoint, usage Usage, failure *Erro
 	m.calls.WithLabelValues(question, e.host, e.Model, outcome).Inc()
 	m.tokens.WithLabelValues(e.host, e.Model, "prompt").Add(float64(usage.PromptTokens))
 	m.tokens.WithLabelValues(e.host, e.Model, "completion").Add(float64(usage.CompletionTokens))
-	m.dollars.WithLabelValues(e.host, e.Model).Add(usage.Dollars)
 	m.duration.WithLabelValues(e.host, e.Model).Observe(took.Seconds())
 }
 

@@ -40,10 +40,6 @@ type Endpoint struct {
 	BaseURL string `json:"baseURL"` // up to and without /chat/completions: https://api.openai.com/v1
 	Model   string `json:"model"`
 	Key     Key    `json:"key"` // empty for servers that want none
-
-	// US dollars for a million tokens, for the metric of costs; 0 is free.
-	PromptPrice     float64 `json:"promptPrice"`
-	CompletionPrice float64 `json:"completionPrice"`
 }
 
 // Options of a Client. Only Endpoints is required.
@@ -147,8 +143,6 @@ func checkEndpoint(e Endpoint) (host string, err error) {
 		return "", errors.New("the base URL must have no user, password, query or fragment; a key has its own field")
 	case e.Model == "":
 		return "", errors.New("no model")
-	case e.PromptPrice < 0 || e.CompletionPrice < 0:
-		return "", errors.New("a negative price")
 	}
 	return base.Host, nil
 }

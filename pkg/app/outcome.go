@@ -31,6 +31,6 @@ func (a *App) countAICall(call ai.Call) {
 	}
 	a.metrics.Call(metrics.Call{
 		To: metrics.AI, Name: call.Usage.Model, Kind: kind, Took: call.Took, Failover: call.Failover,
-		Tokens: call.Usage.PromptTokens + call.Usage.CompletionTokens, Dollars: call.Usage.Dollars,
+		Tokens: call.Usage.PromptTokens + call.Usage.CompletionTokens,
 	})
 }

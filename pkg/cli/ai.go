@@ -2,8 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
-	"strconv"
 	"strings"
 
 	"ushuru/pkg/ai"
@@ -21,23 +19,16 @@ func (c aiConfig) endpoints() ([]ai.Endpoint, error) {
 		return nil, nil
 	}
 	models, urls := commaList(c.AIModel), commaList(c.AIBaseURL)
-	keys, prices := make([]string, len(models)), make([]string, len(models))
+	keys := make([]string, len(models))
 	if c.AIAPIKey != "" {
 		keys = commaList(string(c.AIAPIKey))
 	}
-	if c.AIPrice != "" {
-		prices = commaList(c.AIPrice)
-	}
-	if len(urls) != len(models) || len(keys) != len(models) || len(prices) != len(models) {
-		return nil, errors.New("AI_BASE_URL, AI_API_KEY and AI_PRICE need as many entries as AI_MODEL, or none")
+	if len(urls) != len(models) || len(keys) != len(models) {
+		return nil, errors.New("AI_BASE_URL and AI_API_KEY need as many entries as AI_MODEL, or none")
 	}
 	endpoints := make([]ai.Endpoint, len(models))
 	for i, model := range models {
 		endpoints[i] = ai.Endpoint{BaseURL: urls[i], Model: model, Key: ai.Key(keys[i])}
-		var err error
-		if endpoints[i].PromptPrice, endpoints[i].CompletionPrice, err = tokenPrice(prices[i]); err != nil {
-			return nil, err
-		}
 	}
 	_, err := ai.New(ai.Options{Endpoints: endpoints}) // which checks each
 	return endpoints, err
@@ -51,28 +42,11 @@ func commaList(setting string) []string {
 	return entries
 }
 
-// tokenPrice reads "0.25/2": US dollars per million tokens of prompt and of
-// completion.
-func tokenPrice(text string) (prompt, completion float64, err error) {
-	if text == "" {
-		return 0, 0, nil
-	}
-	in, out, _ := strings.Cut(text, "/")
-	prompt, err1 := strconv.ParseFloat(in, 64)
-	completion, err2 := strconv.ParseFloat(out, 64)
-	if errors.Join(err1, err2) != nil {
-		return 0, 0, fmt.Errorf("AI_PRICE: %q is not a price; example: 0.25/2", text)
-	}
-	return prompt, completion, nil
-}
-
 // options returns the options of the AI client. Without endpoints there is no
 // AI.
 func (c aiConfig) options() (ai.Options, error) {
 	endpoints, err := c.endpoints()
-	return ai.Options{
-		Endpoints: endpoints, Timeout: c.AITimeout, DailyTokens: c.AIDailyTokens, AnswerTTL: c.AIAnswerTTL,
-	}, err
+	return ai.Options{Endpoints: endpoints, DailyTokens: c.AIDailyTokens, AnswerTTL: aiAnswerTTL}, err
 }
 
 // model returns the AI of the settings for a command that has no Redis: no
@@ -104,5 +78,5 @@ func (r *run) matching(config aiConfig) (match.Options, error) {
 	if err != nil || model == nil {
 		return match.Options{}, err
 	}
-	return match.Options{Chooser: selection.NewAI(model).Choose, Runs: config.AIRuns}, nil
+	return match.Options{Chooser: selection.NewAI(model).Choose, Runs: aiRuns}, nil
 }

@@ -3,20 +3,16 @@ package cli
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"ushuru/pkg/ai"
 )
 
 // set is the AI's settings with their defaults.
-func set(model, url, key, price string) aiConfig {
+func set(model, url, key string) aiConfig {
 	if url == "" {
 		url = "https://api.openai.com/v1"
 	}
-	return aiConfig{
-		AIModel: model, AIBaseURL: url, AIAPIKey: Secret(key), AIPrice: price,
-		AITimeout: time.Second, AIRuns: 2, AIDailyTokens: 1, AIAnswerTTL: time.Hour,
-	}
+	return aiConfig{AIModel: model, AIBaseURL: url, AIAPIKey: Secret(key), AIDailyTokens: 1}
 }
 
 func TestEndpointsOfTheSettings(t *testing.T) {
@@ -25,12 +21,12 @@ func TestEndpointsOfTheSettings(t *testing.T) {
 		config aiConfig
 		want   []ai.Endpoint
 	}{
-		"off":    {set("", "", "", ""), nil},
-		"openai": {set("small", "", "sk-1", "0.25/2"), []ai.Endpoint{{BaseURL: openAI, Model: "small", Key: "sk-1", PromptPrice: 0.25, CompletionPrice: 2}}},
-		"ollama": {set("llama", ollama, "", ""), []ai.Endpoint{{BaseURL: ollama, Model: "llama"}}},
+		"off":    {set("", "", ""), nil},
+		"openai": {set("small", "", "sk-1"), []ai.Endpoint{{BaseURL: openAI, Model: "small", Key: "sk-1"}}},
+		"ollama": {set("llama", ollama, ""), []ai.Endpoint{{BaseURL: ollama, Model: "llama"}}},
 		"both": {
-			set("small, llama", openAI+", "+ollama, "sk-1,", "1/4,"),
-			[]ai.Endpoint{{BaseURL: openAI, Model: "small", Key: "sk-1", PromptPrice: 1, CompletionPrice: 4}, {BaseURL: ollama, Model: "llama"}},
+			set("small, llama", openAI+", "+ollama, "sk-1,"),
+			[]ai.Endpoint{{BaseURL: openAI, Model: "small", Key: "sk-1"}, {BaseURL: ollama, Model: "llama"}},
 		},
 	} {
 		got, err := test.config.endpoints()
@@ -48,13 +44,11 @@ func TestEndpointsOfTheSettings(t *testing.T) {
 
 func TestSettingsOfTheAIThatCannotBe(t *testing.T) {
 	for want, config := range map[string]aiConfig{
-		"AI_MODEL is empty":     set("", "", "sk-hush", ""),
-		"AI_BASE_URL, AI_API_K": set("a,b", "", "", ""),
-		"as many entries as AI": set("a,b", "http://a/v1,http://b/v1", "sk-hush", ""),
-		"is not a price; examp": set("a", "", "sk-hush", "cheap"),
-		"a negative price":      set("a", "", "sk-hush", "-1/2"),
-		"endpoint 1: the base":  set("a", "https://x:hush@a/v1", "", ""),
-		"endpoint 2: no model":  set("a,", "http://a/v1,http://b/v1", "", ""),
+		"AI_MODEL is empty":     set("", "", "sk-hush"),
+		"AI_BASE_URL and AI_AP": set("a,b", "", ""),
+		"as many entries as AI": set("a,b", "http://a/v1,http://b/v1", "sk-hush"),
+		"endpoint 1: the base":  set("a", "https://x:hush@a/v1", ""),
+		"endpoint 2: no model":  set("a,", "http://a/v1,http://b/v1", ""),
 	} {
 		_, err := config.endpoints()
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hush") {

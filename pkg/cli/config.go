@@ -106,14 +106,10 @@ type httpConfig struct {
 	KeyJobs            int            `env:"KEY_JOBS" default:"100" range:"0..1000000" help:"Maximum running jobs per key, without batches; 0 means no limit."`
 	KeyBatchItems      int            `env:"KEY_BATCH_ITEMS" default:"30000" range:"0..100000000" help:"Maximum listings per key in running batches; 0 means no limit."`
 	KeyBytes           byteSize       `env:"KEY_BYTES" default:"192MB" range:"0..1000000000000" help:"Maximum bytes per key that are kept in Redis because of it: uploads, batches, results and records; running work may add up to 64MB; 0 means no limit."`
-	MaxConns           int            `env:"MAX_CONNS" default:"5000" range:"0..1000000" help:"Maximum open connections to the API; others are answered 503; 0 means no limit."`
-	MaxConnsPerAddress int            `env:"MAX_CONNS_PER_ADDRESS" default:"500" range:"0..1000000" help:"Maximum open connections of one address (of an IPv6 network of 64 bits), but for trusted proxies; 0 means no limit."`
 	TrustedProxies     []netip.Prefix `env:"TRUSTED_PROXIES" default:"127.0.0.0/8,10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16,::1/128,fc00::/7" help:"Networks of proxies in front of the API: their X-Forwarded-For is believed, and their connections are not counted by address."`
 	Page               bool           `env:"PAGE" help:"Serve the pages for buyers at / and those for programmers at /docs, to visitors without an API key."`
 	PageURL            string         `env:"PAGE_URL" placeholder:"URL" help:"Public address of the pages, for the links that they give: https://ushuru.example; empty is that of the request."`
 	PageJobs           int            `env:"PAGE_JOBS" default:"40" range:"1..100000" help:"Maximum running jobs of the visitors of one network at the pages."`
-	PageRate           int            `env:"PAGE_RATE" default:"120" range:"1..1000000" help:"Requests per minute of the visitors of one network that start work."`
-	OperatorUser       string         `env:"OPERATOR_USER" default:"operator" help:"User for /console and /monitoring."`
 	OperatorPassword   Secret         `env:"OPERATOR_PASSWORD" help:"Password for /console and /monitoring, at least 12 characters; empty disables the pages."`
 	MonitoringWritable bool           `env:"MONITORING_WRITABLE" help:"Allow the operator to pause queues and to run or delete tasks."`
 }
@@ -126,15 +122,28 @@ func (c httpConfig) options(ctx context.Context) (*app.APIOptions, error) {
 		Limits: pace.Limits{
 			PerMinute: c.KeyRate, Jobs: c.KeyJobs, BatchItems: c.KeyBatchItems, Bytes: int64(c.KeyBytes),
 		},
-		Connections:    connlimit.Options{Max: c.MaxConns, PerAddress: c.MaxConnsPerAddress, Trusted: c.TrustedProxies},
-		Page:           api.PageOptions{Enabled: c.Page, BaseURL: c.PageURL, Jobs: c.PageJobs, Rate: c.PageRate},
-		MonitoringUser: c.OperatorUser, MonitoringPassword: string(c.OperatorPassword), MonitoringWritable: c.MonitoringWritable,
+		Connections:    connlimit.Options{Max: maxConnections, PerAddress: maxPerAddress, Trusted: c.TrustedProxies},
+		Page:           api.PageOptions{Enabled: c.Page, BaseURL: c.PageURL, Jobs: c.PageJobs, Rate: pageRate},
+		MonitoringUser: operatorUser, MonitoringPassword: string(c.OperatorPassword), MonitoringWritable: c.MonitoringWritable,
 	}, err
 }
 
 const (
 	minPasswordLength = 12
 	minKeyBytes       = 1 << 20
+
+	operatorUser = "operator"
+	// What a process holds open: about 20 KB of memory each, well below the open files that
+	// systemd and Docker allow. An address has a tenth, which is an office behind one router.
+	maxConnections, maxPerAddress = 5000, 500
+	// fetchTimeout is the time for one page: the slowest exporter answers in about ten seconds.
+	fetchTimeout = 30 * time.Second
+	// aiRuns is how many answers must agree, each for the candidates in another order.
+	aiRuns = 2
+	// aiAnswerTTL is how long an answer of the AI is kept: as long as results are.
+	aiAnswerTTL = 30 * 24 * time.Hour
+	// pageRate is the number of requests a minute of one network that start work.
+	pageRate = 120
 )
 
 // Validate is called by kong.
@@ -155,17 +164,12 @@ func (c httpConfig) Validate() error {
 // workerConfig is about the workers.
 type workerConfig struct {
 	aiConfig
-	Roles                []tasks.Role  `env:"ROLES" default:"any,authority,ai" help:"Roles of the worker: any (read and match), ai (read sheets, recommend), authority (call TRA; must run in Tanzania)."`
-	Concurrency          int           `env:"CONCURRENCY" default:"16" range:"1..10000" help:"Maximum concurrent steps of the role any."`
-	AuthorityConcurrency int           `env:"AUTHORITY_CONCURRENCY" default:"16" range:"1..10000" help:"Maximum concurrent steps of the role authority."`
-	BatchWindow          int           `env:"BATCH_WINDOW" default:"200" range:"1..100000" help:"Maximum batch listings processed concurrently by all workers."`
-	AIConcurrency        int           `name:"ai-concurrency" env:"AI_CONCURRENCY" default:"4" range:"1..10000" help:"Maximum concurrent steps of the role ai."`
-	SheetCacheDir        string        `env:"SHEET_CACHE_DIR" type:"path" help:"Directory for the compiled PDF reader; only this user may write there."`
-	ShutdownTimeout      time.Duration `env:"SHUTDOWN_TIMEOUT" default:"20s" range:"1ms..10m" help:"Maximum time for running steps after SIGTERM."`
-	FetchTimeout         time.Duration `env:"FETCH_TIMEOUT" default:"30s" range:"1ms..10m" help:"Maximum time for one page."`
-	FetchRate            int           `env:"FETCH_RATE" default:"1" range:"0..10000" help:"Maximum pages per second and site for all workers, plus three for interactive requests, of which one key uses two thirds; four times as many per address of sites that are not known; 0 means no limit."`
-	DenyNets             []string      `env:"DENY_NETS" placeholder:"PREFIX,..." help:"Addresses and prefixes that are never connected to for listings, sheets and webhooks, besides those that are not public and host services of clouds."`
-	UserAgent            string        `env:"USER_AGENT" help:"User-Agent sent to listing sites; empty is one like that of a browser."`
+	Roles         []tasks.Role `env:"ROLES" default:"any,authority,ai" help:"Roles of the worker: any (read and match), ai (read sheets, recommend), authority (call TRA; must run in Tanzania)."`
+	Concurrency   int          `env:"CONCURRENCY" default:"16" range:"1..10000" help:"Maximum concurrent steps of the role any."`
+	SheetCacheDir string       `env:"SHEET_CACHE_DIR" type:"path" help:"Directory for the compiled PDF reader; only this user may write there."`
+	FetchRate     int          `env:"FETCH_RATE" default:"1" range:"0..10000" help:"Maximum pages per second and site for all workers, plus three for interactive requests, of which one key uses two thirds; four times as many per address of sites that are not known; 0 means no limit."`
+	DenyNets      []string     `env:"DENY_NETS" placeholder:"PREFIX,..." help:"Addresses and prefixes that are never connected to for listings, sheets and webhooks, besides those that are not public and host services of clouds."`
+	UserAgent     string       `env:"USER_AGENT" help:"User-Agent sent to listing sites; empty is one like that of a browser."`
 }
 
 // Validate is called by kong.
@@ -195,10 +199,9 @@ func (c workerConfig) options(authority authorityConfig) (*app.WorkerOptions, er
 	model, err := c.aiConfig.options()
 	denied, _ := fetch.ParsePrefixes(c.DenyNets) // Validate has parsed them
 	return &app.WorkerOptions{
-		Roles: c.Roles, Concurrency: c.Concurrency, AuthorityConcurrency: c.AuthorityConcurrency,
-		AIConcurrency: c.AIConcurrency, BatchWindow: c.BatchWindow, ShutdownTimeout: c.ShutdownTimeout,
-		Fetch:         fetch.Options{Timeout: c.FetchTimeout, UserAgent: c.UserAgent, Rate: c.FetchRate, DenyNets: denied},
-		SheetCacheDir: c.SheetCacheDir, AI: model, AIRuns: c.AIRuns,
+		Roles: c.Roles, Concurrency: c.Concurrency,
+		Fetch:         fetch.Options{Timeout: fetchTimeout, UserAgent: c.UserAgent, Rate: c.FetchRate, DenyNets: denied},
+		SheetCacheDir: c.SheetCacheDir, AI: model, AIRuns: aiRuns,
 		Authority:     authority.options(),
 		AuthorityRate: authority.AuthorityRate,
 	}, err
@@ -208,14 +211,10 @@ func (c workerConfig) options(authority authorityConfig) (*app.WorkerOptions, er
 // reads inspection sheets. It is disabled without a
 // model. Several endpoints are lists of the same length.
 type aiConfig struct {
-	AIModel       string        `name:"ai-model" env:"AI_MODEL" help:"Model that matches cars without a decisive chassis code, reads sheets (needs vision); several, by commas, are tried in order; empty disables the AI."`
-	AIBaseURL     string        `name:"ai-base-url" env:"AI_BASE_URL" placeholder:"URL" default:"https://api.openai.com/v1" help:"Base URL of an OpenAI-compatible API, one per model."`
-	AIAPIKey      Secret        `name:"ai-api-key" env:"AI_API_KEY" help:"API key, one per model; an entry may be empty."`
-	AIPrice       string        `name:"ai-price" env:"AI_PRICE" help:"USD per million prompt and completion tokens, per model, as 0.25/2 (for the metric)."`
-	AITimeout     time.Duration `name:"ai-timeout" env:"AI_TIMEOUT" default:"20s" range:"1ms..10m" help:"Maximum time for one call."`
-	AIDailyTokens int64         `name:"ai-daily-tokens" env:"AI_DAILY_TOKENS" default:"2000000" range:"0..1000000000000" help:"Maximum tokens a day, Dar es Salaam time, for all workers; then matching continues without the AI; 0 means no limit."`
-	AIRuns        int           `name:"ai-runs" env:"AI_RUNS" default:"2" range:"2..5" help:"Runs that must agree when candidates are close."`
-	AIAnswerTTL   time.Duration `name:"ai-answer-ttl" env:"AI_ANSWER_TTL" default:"720h" range:"0s..8760h" help:"How long an answer is cached; 0 disables it."`
+	AIModel       string `name:"ai-model" env:"AI_MODEL" help:"Model that matches cars without a decisive chassis code, reads sheets (needs vision); several, by commas, are tried in order; empty disables the AI."`
+	AIBaseURL     string `name:"ai-base-url" env:"AI_BASE_URL" placeholder:"URL" default:"https://api.openai.com/v1" help:"Base URL of an OpenAI-compatible API, one per model."`
+	AIAPIKey      Secret `name:"ai-api-key" env:"AI_API_KEY" help:"API key, one per model; an entry may be empty."`
+	AIDailyTokens int64  `name:"ai-daily-tokens" env:"AI_DAILY_TOKENS" default:"2000000" range:"0..1000000000000" help:"Maximum tokens a day, Dar es Salaam time, for all workers; then matching continues without the AI; 0 means no limit."`
 }
 
 // Validate is called by kong.

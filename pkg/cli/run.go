@@ -46,15 +46,14 @@ func (r *run) operator(config redisConfig) (*operate.Operator, error) {
 // connect connects; loading permits a Redis that does not serve yet.
 func (r *run) connect(config redisConfig, embedded, loading bool) (*redisx.Conn, error) {
 	conn, err := redisx.Open(r.ctx, redisx.Options{
-		URL: string(config.RedisURL), AllowEmbedded: embedded && !r.common.production(), PoolSize: config.RedisPoolSize,
-		AllowLoading: loading, RefuseExposed: r.common.production() && !config.AllowPlainRedis,
+		URL: string(config.RedisURL), AllowEmbedded: embedded && !r.common.production(),
+		AllowLoading: loading, RefuseExposed: r.common.production(),
 	})
 	if errors.Is(err, redisx.ErrEmbeddedRefused) {
 		return nil, errNoRedis
 	}
 	if errors.Is(err, redisx.ErrExposed) {
-		return nil, fmt.Errorf("%w in production: put one into REDIS_URL (redis://user:password@host:6379) or use rediss://;"+
-			" ALLOW_PLAIN_REDIS=true permits it in a network that only this service can reach", err)
+		return nil, fmt.Errorf("%w in production: put one into REDIS_URL (redis://user:password@host:6379) or use rediss://", err)
 	}
 	if err != nil {
 		return nil, err

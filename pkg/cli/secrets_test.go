@@ -84,12 +84,12 @@ func TestProductionRefusesAnOpenRedis(t *testing.T) {
 	t.Setenv("REDIS_URL", "redis://redis.invalid:6379")
 	for _, args := range [][]string{{"api"}, {"worker"}, {"keys", "list"}} {
 		status, out := command(t, args...)
-		if status != 1 || !strings.Contains(out, "ALLOW_PLAIN_REDIS") || !strings.Contains(out, "rediss://") {
+		if status != 1 || !strings.Contains(out, "password") || !strings.Contains(out, "rediss://") {
 			t.Errorf("%v: status %d, %s", args, status, out)
 		}
 	}
-	t.Setenv("ALLOW_PLAIN_REDIS", "true") // it is then looked for, and there is none
-	if status, out := command(t, "keys", "list"); status != 1 || strings.Contains(out, "ALLOW_PLAIN_REDIS") {
+	t.Setenv("REDIS_URL", "redis://ushuru:password@redis.invalid:6379") // it is then looked for, and there is none
+	if status, out := command(t, "keys", "list"); status != 1 || strings.Contains(out, "rediss://") {
 		t.Errorf("status %d, %s", status, out)
 	}
 }

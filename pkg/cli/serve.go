@@ -26,7 +26,6 @@ type sharedConfig struct {
 	sheetConfig
 	keyAIConfig
 	secretsConfig
-	AllowEviction bool `env:"ALLOW_EVICTION" help:"Allow a Redis that deletes jobs when its memory is full, in production."`
 	AllowVolatile bool `env:"ALLOW_VOLATILE" help:"Allow a Redis without an append-only file, whose restart loses jobs, in production."`
 	AllowLoopback bool `env:"ALLOW_LOOPBACK" help:"Allow listings and sheets on this machine, such as those of simulate site; the same on API and workers; refused in production."`
 }
@@ -170,10 +169,9 @@ func (r *run) connectServing(shared sharedConfig, p parts) (*redisx.Conn, error)
 		return nil, users
 	}
 	memory, err := redisx.ReadMemory(r.ctx, conn.Client())
-	if err == nil && memory.Evicts() && !shared.AllowEviction {
+	if err == nil && memory.Evicts() {
 		return nil, fmt.Errorf("maxmemory-policy of Redis is %s, which deletes jobs and keys when its memory is full:"+
-			" set noeviction;"+
-			" ALLOW_EVICTION=true permits it", memory.Policy)
+			" set noeviction", memory.Policy)
 	}
 	if !shared.AllowVolatile && conn.Volatile(r.ctx) {
 		return nil, errors.New("appendonly of Redis is off: a restart of Redis loses jobs, batches and keys that were accepted" +

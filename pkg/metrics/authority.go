@@ -16,9 +16,8 @@ type Call struct {
 	Name     string // of the call, or of the model
 	Kind     string // of the error; "" without one
 	Took     time.Duration
-	Tokens   int     // of the AI
-	Dollars  float64 // of the AI
-	Failover bool    // of the AI: another model had failed
+	Tokens   int  // of the AI
+	Failover bool // of the AI: another model had failed
 }
 
 type authorityFamilies struct {

@@ -21,10 +21,9 @@ type What struct {
 
 // Counts are the numbers of an hour, or of several.
 type Counts struct {
-	Ended   map[What]int64   // steps that ended, and calls
-	Retried map[What]int64   // attempts of steps that were tried again
-	Tokens  map[What]int64   // of the AI, without Code
-	Dollars map[What]float64 // likewise
+	Ended   map[What]int64 // steps that ended, and calls
+	Retried map[What]int64 // attempts of steps that were tried again
+	Tokens  map[What]int64 // of the AI, without Code
 
 	Failover map[What]int64 // likewise: calls because another model had failed
 
@@ -66,7 +65,7 @@ func Hours(ctx context.Context, client redis.UniversalClient, now time.Time, n i
 
 func newCounts() Counts {
 	return Counts{
-		Ended: map[What]int64{}, Retried: map[What]int64{}, Tokens: map[What]int64{}, Dollars: map[What]float64{},
+		Ended: map[What]int64{}, Retried: map[What]int64{}, Tokens: map[What]int64{},
 		Failover: map[What]int64{}, took: map[What][len(buckets) + 1]int64{},
 	}
 }
@@ -77,10 +76,9 @@ func (c *Counts) add(what What, n int64) {
 	switch {
 	case what.Code == tokens:
 		c.Tokens[rest] += n
-	case what.Code == microDollars:
-		c.Dollars[rest] += float64(n) / 1e6
 	case what.Code == failover:
 		c.Failover[rest] += n
+	case strings.HasPrefix(what.Code, sum): // of another version
 	case strings.HasPrefix(what.Code, retried):
 		c.Retried[What{what.Site, what.Step, what.Code[len(retried):]}] += n
 	case strings.HasPrefix(what.Code, took):
@@ -115,9 +113,6 @@ func Sum(hours []Hour) Counts {
 		}
 		for what, n := range hour.Tokens {
 			total.Tokens[what] += n
-		}
-		for what, n := range hour.Dollars {
-			total.Dollars[what] += n
 		}
 		for what, n := range hour.Failover {
 			total.Failover[what] += n
@@ -262,12 +257,11 @@ func keyDay(at time.Time) string { return "keys:day:" + at.In(localtime.Zone).Fo
 
 // What a code begins with that is not the end of a step.
 const (
-	retried      = "~" // an attempt that is tried again, and its code
-	took         = "<" // a success within so many seconds
-	sum          = "+" // not a number of steps or calls
-	tokens       = sum + "tokens"
-	microDollars = sum + "microusd"
-	failover     = sum + "failover"
+	retried  = "~" // an attempt that is tried again, and its code
+	took     = "<" // a success within so many seconds
+	sum      = "+" // not a number of steps or calls
+	tokens   = sum + "tokens"
+	failover = sum + "failover"
 )
 
 // field names a count. The name of a model may have slashes, a site and a code have none.

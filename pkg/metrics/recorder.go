@@ -140,9 +140,6 @@ func (r *Recorder) call(c Call) {
 	if c.Tokens > 0 {
 		r.add(hour, field(c.To, c.Name, tokens), int64(c.Tokens))
 	}
-	if c.Dollars > 0 {
-		r.add(hour, field(c.To, c.Name, microDollars), int64(c.Dollars*1e6))
-	}
 	if c.Failover {
 		r.add(hour, field(c.To, c.Name, failover), 1)
 	}

@@ -40,7 +40,6 @@ type endpoint struct {
 
 func (e *endpoint) apply(options Options) {
 	o := &e.options
-	o.PoolSize = options.PoolSize
 	o.DialTimeout = dialTimeout
 	o.ReadTimeout = ioTimeout
 	o.WriteTimeout = ioTimeout

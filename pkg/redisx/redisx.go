@@ -33,10 +33,6 @@ type Options struct {
 	// RefuseExposed has Open return ErrExposed for a connection that leaves this machine
 	// without TLS and without a password.
 	RefuseExposed bool
-
-	// PoolSize is the maximum number of connections of one client to one server; 0
-	// is ten for each CPU. Every client of AsynqOpt has its own pool.
-	PoolSize int
 }
 
 // Conn is a connection to Redis.

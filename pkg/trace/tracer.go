@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
 	"sync"
 	"time"
 
@@ -29,8 +28,7 @@ const (
 type Options struct {
 	// URL is where the collector takes traces, http://host:4318/v1/traces; "" makes no Tracer.
 	URL     string
-	Headers map[string]string // of the requests to it
-	Service string            // the name of the process unless OTEL_SERVICE_NAME says another: ushuru-api
+	Service string // the name of the process unless OTEL_SERVICE_NAME says another: ushuru-api
 	Version string
 	Log     *slog.Logger
 }
@@ -51,11 +49,7 @@ func New(ctx context.Context, o Options) (*Tracer, error) {
 	if o.URL == "" {
 		return nil, nil //nolint:nilnil // a nil Tracer is one that records nothing
 	}
-	to := []otlptracehttp.Option{otlptracehttp.WithEndpointURL(o.URL)}
-	if len(o.Headers) > 0 {
-		to = append(to, otlptracehttp.WithHeaders(maps.Clone(o.Headers)))
-	}
-	exporter, err := otlptracehttp.New(ctx, to...)
+	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(o.URL))
 	if err != nil {
 		return nil, fmt.Errorf("trace: exporter: %w", err)
 	}

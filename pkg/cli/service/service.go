@@ -22,9 +22,7 @@ import (
 
 // Redis says where Redis is.
 type Redis struct {
-	RedisURL        console.Secret `env:"REDIS_URL" placeholder:"URL" help:"redis://, rediss://, redis-socket://, redis-sentinel:// or redis-cluster:// URL."`
-	RedisPoolSize   int            `env:"REDIS_POOL_SIZE" default:"0" range:"0..10000" help:"Maximum connections per server; 0 means ten per CPU."`
-	AllowPlainRedis bool           `env:"ALLOW_PLAIN_REDIS" help:"Allow a Redis on another host without password and without TLS in production."`
+	RedisURL console.Secret `env:"REDIS_URL" placeholder:"URL" help:"redis://, rediss://, redis-socket://, redis-sentinel:// or redis-cluster:// URL."`
 }
 
 // Session is what the commands need of the program.

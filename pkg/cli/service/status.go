@@ -239,10 +239,10 @@ func keySection(now *status.Status) section {
 }
 
 func aiSection(now *status.Status) section {
-	part := section{name: "AI", header: "MODEL\tANSWERS\tTOKENS\tUSD\tMEDIAN\tFAILOVER"}
+	part := section{name: "AI", header: "MODEL\tANSWERS\tTOKENS\tMEDIAN\tFAILOVER"}
 	for _, m := range now.AI.Models {
 		part.rows = append(part.rows, []string{
-			m.Name, count(m.OK), count(m.Tokens), strconv.FormatFloat(m.Dollars, 'f', 2, 64),
+			m.Name, count(m.OK), count(m.Tokens),
 			millis(m.MedianMS), count(m.Failover),
 		})
 	}

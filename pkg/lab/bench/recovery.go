@@ -90,7 +90,7 @@ func killedWorker(ctx context.Context) (took time.Duration, err error) {
 			return fmt.Errorf("the page did not hang: %w", err)
 		case <-site.asked:
 		}
-		other, err := rig.StartWorker(ctx, p.redis.URL, p.sites.Authority, "any,authority", window)
+		other, err := rig.StartWorker(ctx, p.redis.URL, p.sites.Authority, "any,authority")
 		if err != nil {
 			return err
 		}
@@ -159,7 +159,7 @@ func withProcesses(ctx context.Context, site http.Handler, do func(processes) er
 			return err
 		}
 		cleanup.Add(process.Stop)
-		worker, err := rig.StartWorker(ctx, server.URL, sites.Authority, "any,authority", window)
+		worker, err := rig.StartWorker(ctx, server.URL, sites.Authority, "any,authority")
 		if err != nil {
 			return err
 		}

@@ -75,7 +75,7 @@ func connect(s *service.Session, c service.Redis) (conn *redisx.Conn, stop func(
 		c.RedisURL = console.Secret(server.URL)
 	}
 	conn, err = redisx.Open(s.Ctx, redisx.Options{
-		URL: string(c.RedisURL), PoolSize: c.RedisPoolSize, RefuseExposed: s.Production && !c.AllowPlainRedis,
+		URL: string(c.RedisURL), RefuseExposed: s.Production,
 	})
 	if err != nil {
 		return nil, nil, err

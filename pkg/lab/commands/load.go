@@ -15,13 +15,12 @@ type benchScale struct {
 	Workers []int `default:"1,2,4,8" help:"Numbers of worker processes."`
 	Rows    []int `default:"1000,10000,100000" help:"Numbers of listings; above 10,000 they are several batches."`
 	Most    int   `default:"10000" help:"More rows than this are measured with the first number of workers only; 0 is no bound."`
-	Window  int   `default:"200" help:"Listings processed concurrently."`
 }
 
 // Run is called by kong.
 func (c *benchScale) Run(s *service.Session) error {
 	_, err := scale.Run(s.Ctx, s.Out, scale.Options{
-		Workers: c.Workers, Rows: c.Rows, Most: c.Most, Window: c.Window, Progress: s.Err,
+		Workers: c.Workers, Rows: c.Rows, Most: c.Most, Progress: s.Err,
 	})
 	return err
 }

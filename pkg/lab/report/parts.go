@@ -149,7 +149,7 @@ func load(s Sizes, log *slog.Logger) []Part {
 		}},
 		{"bench scale", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
 			return scale.Run(ctx, out, scale.Options{
-				Workers: s.ScaleWorker, Rows: s.ScaleRows, Most: s.ScaleMost, Window: 200, Progress: io.Discard,
+				Workers: s.ScaleWorker, Rows: s.ScaleRows, Most: s.ScaleMost, Progress: io.Discard,
 			})
 		}},
 	}

@@ -139,13 +139,12 @@ func StartAPI(ctx context.Context, conn *redisx.Conn, redisURL string) (*Process
 
 // StartWorker starts a worker of roles that calls the authority at an address as fast
 // as it can.
-func StartWorker(ctx context.Context, redisURL, authority, roles string, window int) (*Process, error) {
+func StartWorker(ctx context.Context, redisURL, authority, roles string) (*Process, error) {
 	if authority == "" {
 		return nil, errors.New("lab: a worker without an authority")
 	}
 	return StartProcess(ctx, "worker started", "worker", "--redis-url", redisURL, "--authority-url", authority,
-		"--roles", roles, "--authority-rate", "0", "--fetch-rate", "0", "--allow-loopback",
-		"--batch-window", strconv.Itoa(window), "--admin-addr", "off")
+		"--roles", roles, "--authority-rate", "0", "--fetch-rate", "0", "--allow-loopback", "--admin-addr", "off")
 }
 
 // Time returns the processor time of the process; 0 on systems without /proc.

@@ -23,7 +23,6 @@ type Options struct {
 	Workers  []int     // numbers of worker processes
 	Rows     []int     // numbers of listings
 	Most     int       // more rows than this are measured with the first number of workers only; 0 is no bound
-	Window   int       // listings processed concurrently
 	Progress io.Writer // gets a line after each run
 }
 
@@ -42,7 +41,7 @@ func Run(ctx context.Context, out io.Writer, o Options) ([]rig.Number, error) {
 			}
 			f := figures{workers: max(workers, 1), rows: max(rows, 1)}
 			if err := rig.WithRedis(ctx, func(conn *redisx.Conn, url string) error {
-				return f.measure(ctx, conn, url, o.Window)
+				return f.measure(ctx, conn, url)
 			}); err != nil {
 				return numbers(runs), fmt.Errorf("%d workers, %d rows: %w", workers, rows, err)
 			}
@@ -78,7 +77,7 @@ type service struct {
 	cleanup app.Cleanup
 }
 
-func start(ctx context.Context, conn *redisx.Conn, url string, workers, window int) (s *service, err error) {
+func start(ctx context.Context, conn *redisx.Conn, url string, workers int) (s *service, err error) {
 	s = &service{conn: conn}
 	defer func() {
 		if err != nil {
@@ -94,7 +93,7 @@ func start(ctx context.Context, conn *redisx.Conn, url string, workers, window i
 	}
 	s.cleanup.Add(s.api.Stop)
 	for range workers {
-		worker, err := rig.StartWorker(ctx, url, s.sites.Authority, "any,authority", window)
+		worker, err := rig.StartWorker(ctx, url, s.sites.Authority, "any,authority")
 		if err != nil {
 			return nil, err
 		}
@@ -118,8 +117,8 @@ func (s *service) time() time.Duration {
 	return total
 }
 
-func (f *figures) measure(ctx context.Context, conn *redisx.Conn, url string, window int) error {
-	s, err := start(ctx, conn, url, f.workers, window)
+func (f *figures) measure(ctx context.Context, conn *redisx.Conn, url string) error {
+	s, err := start(ctx, conn, url, f.workers)
 	if err != nil {
 		return err
 	}

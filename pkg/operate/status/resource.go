@@ -27,7 +27,6 @@ type Model struct {
 	OK       int64            `json:"ok"`
 	Failed   map[string]int64 `json:"failed,omitempty"` // by kind of error
 	Tokens   int64            `json:"tokens"`
-	Dollars  float64          `json:"dollars"`
 	MedianMS int64            `json:"medianMs"`
 	Failover int64            `json:"failover"` // calls because another model had failed
 	InRow    int              `json:"inRow"`    // calls that have failed since the model last answered
@@ -55,7 +54,7 @@ func (r *reading) aiPart(ctx context.Context) (AI, error) {
 		what := metrics.What{Site: metrics.AI, Step: name}
 		part.Models = append(part.Models, Model{
 			Name: name, OK: called[name].OK, Failed: called[name].Failed, Tokens: r.day.Tokens[what],
-			Dollars: r.day.Dollars[what], Failover: r.day.Failover[what], InRow: r.marks.InRow[name],
+			Failover: r.day.Failover[what], InRow: r.marks.InRow[name],
 			MedianMS: r.day.Median(func(w metrics.What) bool { return w == what }).Milliseconds(),
 		})
 	}

@@ -106,7 +106,7 @@ func (c *chaos) tryStart(kind string) (name string, p *clitest.Process, err erro
 	}
 	p, err = clitest.Start(c.t, "worker started", "worker", "--allow-loopback", "--redis-url", c.redis.URL,
 		"--authority-url", c.front.address(c.authority, name), "--authority-rate", "0", "--fetch-rate", "0",
-		"--roles", "any,authority", "--batch-window", "60")
+		"--roles", "any,authority")
 	return name, p, err
 }
 

@@ -93,7 +93,7 @@ var healthy = tratest.Faults{Latency: tratest.Duration(20 * time.Millisecond)}
 
 func authorityWorker(s *nightService) []string {
 	return []string{
-		"worker", "--roles", "authority", "--authority-url", s.authority.URL, "--authority-concurrency", "2", "--authority-rate", "50",
+		"worker", "--roles", "authority", "--authority-url", s.authority.URL, "--authority-rate", "50",
 		"--authority-timeout", "5s",
 	}
 }
