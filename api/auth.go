@@ -28,6 +28,9 @@ func (s *Server) authenticated(next http.Handler) request.Handler {
 		}
 		r.Key = key
 		s.options.Metrics.Recorder().Key(key.ID)
+		if err := s.limits.Admit(r); err != nil {
+			return err
+		}
 		if err := r.ReadParameters(s.options.WaitMax); err != nil {
 			return err
 		}

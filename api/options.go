@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -47,6 +48,7 @@ type Options struct {
 	Catalogue *tra.Store
 	Drift     *drift.Store
 	Rates     *pace.Rates
+	Processor *pace.Processor // nil makes that of a process that does nothing else
 	Webhooks  *webhook.Store
 
 	// Verify returns the record of a valid API key, or keys.ErrInvalid.
@@ -124,6 +126,9 @@ func (o *Options) check() error {
 // setDefaults fills the optional parts that were left out.
 func (o *Options) setDefaults() (err error) {
 	o.Log = cmp.Or(o.Log, slog.Default())
+	if o.Processor == nil {
+		o.Processor = pace.NewProcessor(runtime.GOMAXPROCS(0))
+	}
 	o.Costs = cmp.Or(o.Costs, cost.Embedded())
 	o.KeepAlive = cmp.Or(o.KeepAlive, await.KeepAlive)
 	o.WaitMax = cmp.Or(o.WaitMax, defaultWaitMax)

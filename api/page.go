@@ -80,6 +80,7 @@ func (s *Server) asCaller(v1 http.Handler, key keys.Key) http.Handler {
 		rec, r := inPage(w, plain)
 		defer r.Place.Leave()
 		r.Key = key
+		r.Place.Turn = s.limits.Turn(r.Caller())
 		if err := r.ReadParameters(s.options.WaitMax); err != nil {
 			return err
 		}

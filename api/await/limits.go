@@ -3,15 +3,16 @@ package await
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"runtime"
-	"strconv"
 	"sync"
 	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"ushuru/api/problem"
 	"ushuru/api/request"
@@ -34,10 +35,12 @@ var (
 
 // LimitOptions are the parts and settings of Limits.
 type LimitOptions struct {
-	Rates   *pace.Rates
-	Bytes   *pace.Bytes
-	Jobs    *jobs.Store
-	Batches *batch.Store
+	Rates *pace.Rates
+	// Processor is the time of the processors of this process.
+	Processor *pace.Processor
+	Bytes     *pace.Bytes
+	Jobs      *jobs.Store
+	Batches   *batch.Store
 	// AIUsage returns how many tokens of the AI a key has used today, and when the day
 	// ends. Nil knows of none.
 	AIUsage func(ctx context.Context, key string) (used int64, resets time.Time, err error)
@@ -51,18 +54,17 @@ type LimitOptions struct {
 // batches, bytes that are stored, tokens of the AI, and the places of one process for what
 // needs much memory or a processor for long.
 type Limits struct {
-	options    LimitOptions
-	bodies     *pace.Places // for large ones
-	exports    *pace.Places
-	processors *pace.Places // for long computations
+	options  LimitOptions
+	bodies   *pace.Places // for large ones
+	exports  *pace.Places
+	computed *lru.Cache[string, computed]
 }
 
 // NewLimits returns the limits of one API process.
 func NewLimits(options LimitOptions) *Limits {
-	return &Limits{
-		options: options, bodies: pace.NewPlaces(maxLargeBodies), exports: pace.NewPlaces(maxExports),
-		processors: newProcessors(),
-	}
+	l := &Limits{options: options, bodies: pace.NewPlaces(maxLargeBodies), exports: pace.NewPlaces(maxExports)}
+	l.computed, _ = lru.New[string, computed](maxRemembered) // the only error is a size below one
+	return l
 }
 
 // of returns the limits of the caller's key.
@@ -96,22 +98,11 @@ func (l *Limits) CheckRate(w http.ResponseWriter, r *request.Request) error {
 		return request.ErrUnavailable.WithCause(err)
 	}
 	r.Counted = true
-	setRateLimit(w.Header(), perMinute, allowance)
+	request.SetRateLimit(w.Header(), pace.Policy{Name: "minute", Quota: perMinute, Window: time.Minute}, allowance)
 	if !allowance.Allowed {
 		return errRateLimited.After(max(request.WholeSeconds(allowance.RetryAfter), time.Second))
 	}
 	return nil
-}
-
-// setRateLimit says what a key has left: in the two headers of the IETF draft
-// (draft-ietf-httpapi-ratelimit-headers-10), and in the three of its early versions.
-func setRateLimit(h http.Header, perMinute int, a pace.Allowance) {
-	reset := request.Seconds(request.WholeSeconds(a.Reset))
-	h.Set("Ratelimit-Policy", fmt.Sprintf(`"minute";q=%d;w=60`, perMinute))
-	h.Set("Ratelimit", fmt.Sprintf(`"minute";r=%d;t=%s`, a.Remaining, reset))
-	h.Set("Ratelimit-Limit", strconv.Itoa(perMinute))
-	h.Set("Ratelimit-Remaining", strconv.Itoa(a.Remaining))
-	h.Set("Ratelimit-Reset", reset)
 }
 
 // Demand is what a request takes of the limits of its key, beside one request of its minute.
@@ -278,8 +269,58 @@ func (l *Limits) TakeExport(r *request.Request) (release func(), err error) {
 	return takePlace(r, l.exports, errTooManyExports)
 }
 
-// Turn returns a turn of an owner at the processors for long computations.
-func (l *Limits) Turn(owner string) *request.Turn { return request.NewTurn(l.processors, owner) }
+// Turn returns a turn of an owner at the processors.
+func (l *Limits) Turn(owner string) *pace.Turn { return l.options.Processor.Turn(owner) }
+
+// Admit bills a request to its caller before anything of it is read, and has its
+// computations take turns. A caller who has used more than a share of the processors is
+// refused.
+func (l *Limits) Admit(r *request.Request) error {
+	r.Place.Turn = l.Turn(r.Caller())
+	return l.options.Processor.Admit(r.Caller())
+}
+
+// remembered is how long what was computed is kept, and maxRemembered how many of these.
+const (
+	remembered    = time.Minute
+	maxRemembered = 512
+)
+
+type computed struct {
+	result []byte
+	at     time.Time
+}
+
+// Compute computes bytes in the turn of a request, unless they were computed in the last
+// minute: identity names what they depend on; nil remembers nothing. The computation may give
+// the turn back while it waits for something. What a request gets that has counted against
+// its rate is billed, and never refused.
+func (l *Limits) Compute(r *request.Request, identity any, compute func() ([]byte, error)) ([]byte, error) {
+	key := ""
+	if identity != nil {
+		name, err := json.Marshal(identity)
+		if err != nil {
+			return nil, fmt.Errorf("await: identity of a computation: %w", err)
+		}
+		key = request.Hash(name)
+		if known, ok := l.computed.Get(key); ok && time.Since(known.at) < remembered {
+			return known.result, nil
+		}
+	}
+	begin := r.Place.Turn.Begin
+	if r.Counted {
+		begin = r.Place.Turn.Take
+	}
+	if err := begin(r.Context()); err != nil {
+		return nil, err
+	}
+	defer r.Place.Turn.Give()
+	result, err := compute()
+	if err == nil && result != nil && key != "" {
+		l.computed.Add(key, computed{result, time.Now()})
+	}
+	return result, err
+}
 
 // takePlace takes one of the places for what needs much memory, and waits for it.
 func takePlace(r *request.Request, places *pace.Places, busy *problem.Problem) (release func(), err error) {
@@ -310,11 +351,15 @@ func (l *Limits) WithBody(next request.Handler) request.Handler {
 }
 
 // AdmitBody counts a request with a large body before the body is read, and takes a
-// place for it, which the request has until its body is no longer needed. It does
-// nothing to a small one. The body must then arrive at a least rate: the server's own
+// place for it, which the request has until its body is no longer needed. A small one is
+// only decoded in turns. The body must then arrive at a least rate: the server's own
 // timeouts are for small requests.
 func (l *Limits) AdmitBody(w http.ResponseWriter, r *request.Request) error {
+	if r.Place.Turn == nil {
+		r.Place.Turn = l.Turn(r.Caller())
+	}
 	if r.ContentLength >= 0 && r.ContentLength <= request.MaxBody {
+		takeTurns(r, r.Body)
 		return nil
 	}
 	if err := l.CheckRate(w, r); err != nil {
@@ -330,12 +375,17 @@ func (l *Limits) AdmitBody(w http.ResponseWriter, r *request.Request) error {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(l.options.WaitMax + uploadTimeout/2))
 	})
 	paced := &pacedBody{ReadCloser: r.Body, control: http.NewResponseController(w), begun: time.Now()}
-	r.Place.Turn = l.Turn(r.Caller())
+	takeTurns(r, paced)
+	return nil
+}
+
+// takeTurns has the body of a request decoded in turns.
+func takeTurns(r *request.Request, from io.Reader) {
+	turned := &turnedReader{from, r.Context(), r.Place.Turn}
 	r.Body = struct {
 		io.Reader
 		io.Closer
-	}{bufio.NewReaderSize(&turnedReader{paced, r.Context(), r.Place.Turn}, turnSize), r.Body}
-	return nil
+	}{bufio.NewReaderSize(turned, turnSize), r.Body}
 }
 
 // pacedBody is a body that must arrive at a least rate.
@@ -366,7 +416,7 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 type turnedReader struct {
 	io.Reader
 	ctx  context.Context //nolint:containedctx // a Reader has no other way to learn of its end
-	turn *request.Turn
+	turn *pace.Turn
 }
 
 // Read implements io.Reader.
@@ -381,7 +431,3 @@ func (r *turnedReader) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
-
-// newProcessors returns the places for long computations, such as decoding a large body
-// or composing an export: one processor is left over for all other requests.
-func newProcessors() *pace.Places { return pace.NewPlaces(max(1, runtime.GOMAXPROCS(0)-1)) }

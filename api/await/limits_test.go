@@ -24,7 +24,7 @@ func newLimits(t *testing.T, of pace.Limits) *Limits {
 	t.Helper()
 	client := redistest.Embedded(t).Client()
 	return NewLimits(LimitOptions{
-		Rates: pace.NewRates(client), Bytes: pace.NewBytes(client), Jobs: jobs.NewStore(client), Batches: batch.NewStore(client),
+		Rates: pace.NewRates(client), Processor: pace.NewProcessor(2), Bytes: pace.NewBytes(client), Jobs: jobs.NewStore(client), Batches: batch.NewStore(client),
 		Limits: of, WaitMax: time.Second,
 	})
 }
@@ -263,7 +263,7 @@ func TestASmallBodyNeedsNoPlace(t *testing.T) {
 	l := newLimits(t, pace.Limits{PerMinute: 1})
 	w, r := ask(t, pace.Limits{})
 	r.ContentLength = request.MaxBody
-	if err := l.AdmitBody(w, r); err != nil || r.Counted || r.Place.Turn != nil || r.Place.Release != nil {
+	if err := l.AdmitBody(w, r); err != nil || r.Counted || r.Place.Release != nil {
 		t.Errorf("got %v, counted %v, %+v", err, r.Counted, r.Place)
 	}
 }
@@ -316,22 +316,4 @@ func TestABodyThatComesTooSlowly(t *testing.T) {
 		t.Errorf("got %v, want body_too_slow", err)
 	}
 	r.Place.Leave()
-}
-
-func TestTurnsAreThoseOfTheOwner(t *testing.T) {
-	t.Parallel()
-	turn := request.NewTurn(pace.NewPlaces(1), "a")
-	if err := turn.Take(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := turn.Take(t.Context()); err != nil { // it has the place
-		t.Fatal(err)
-	}
-	turn.Give()
-	turn.Give()
-	var none *request.Turn
-	if err := none.Take(t.Context()); err != nil {
-		t.Error(err)
-	}
-	none.Give()
 }

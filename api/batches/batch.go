@@ -145,6 +145,9 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := r.Place.Turn.Begin(r.Context()); err != nil {
+		return err
+	}
 	if dry {
 		return s.dryRun(w, r, req)
 	}

@@ -77,6 +77,7 @@ func (s *Resource) dryRun(w http.ResponseWriter, r *request.Request, req *batchr
 	if p := batchrequest.Invalid(rows); p != nil {
 		body.Invalid = p.Rows
 	}
+	r.Place.Turn.Give()
 	return request.WriteJSON(w, http.StatusOK, body)
 }
 

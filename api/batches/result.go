@@ -17,6 +17,7 @@ import (
 	"ushuru/pkg/batch"
 	"ushuru/pkg/export"
 	"ushuru/pkg/money"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
 )
@@ -176,7 +177,7 @@ func (s *Resource) sendResults(
 
 // formatRows writes rows, and the end after the last, a few in each turn at a processor.
 func (s *Resource) formatRows(
-	ctx context.Context, out resultWriter, from *resultRows, wanted vehicle.Terms, processor *request.Turn,
+	ctx context.Context, out resultWriter, from *resultRows, wanted vehicle.Terms, processor *pace.Turn,
 ) error {
 	defer processor.Give()
 	for rows := range slices.Chunk(from.items, resultsTurn) {

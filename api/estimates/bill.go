@@ -100,9 +100,9 @@ func (s *Resource) PostBill(w http.ResponseWriter, plain *http.Request) error {
 		return err
 	}
 	check := bill.Check{Tables: s.options.Costs, Terms: r.Terms, Day: day}
-	alone, ok := check.Judge(lines)
-	if !ok {
-		return errBillEmpty
+	alone, err := s.options.Limits.Compute(r, nil, func() ([]byte, error) { return judged(check, lines) })
+	if err != nil {
+		return err
 	}
 	wanted, err := s.wantedCar(r, &body)
 	switch {
@@ -112,11 +112,7 @@ func (s *Resource) PostBill(w http.ResponseWriter, plain *http.Request) error {
 		if err := s.options.Limits.CheckRate(w, r); err != nil {
 			return err
 		}
-		data, err := json.Marshal(alone)
-		if err != nil {
-			return fmt.Errorf("estimates: bill: %w", err)
-		}
-		request.WriteBytes(w, http.StatusOK, data)
+		request.WriteBytes(w, http.StatusOK, alone)
 		return nil
 	}
 	wanted.Identity = terms.Identity(r.Terms, wanted.Input, "bill", lines, body.Date)
@@ -124,14 +120,24 @@ func (s *Resource) PostBill(w http.ResponseWriter, plain *http.Request) error {
 		if err != nil {
 			return nil, err
 		}
-		var e vehicle.Estimate
-		if err := json.Unmarshal(result, &e); err != nil {
-			return nil, fmt.Errorf("estimates: bill: %w", err)
-		}
-		check.Estimate = &e
-		answer, _ := check.Judge(lines)
-		return json.Marshal(answer)
+		return s.options.Limits.Compute(r, nil, func() ([]byte, error) {
+			var e vehicle.Estimate
+			if err := json.Unmarshal(result, &e); err != nil {
+				return nil, fmt.Errorf("estimates: bill: %w", err)
+			}
+			check.Estimate = &e
+			return judged(check, lines)
+		})
 	})
+}
+
+// judged returns what a check says of the lines of a bill.
+func judged(check bill.Check, lines []bill.Line) ([]byte, error) {
+	answer, ok := check.Judge(lines)
+	if !ok {
+		return nil, errBillEmpty
+	}
+	return json.Marshal(answer)
 }
 
 // wantedCar returns the work that finds out about the car; nil without a car.

@@ -10,6 +10,7 @@ import (
 	"ushuru/pkg/advice"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/money"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/vehicle"
@@ -20,7 +21,9 @@ import (
 // that are bought today: figures, verdict and text are made again, without asking anything
 // and without changing what is kept. It is nil when that cannot be done, because the
 // reading of a sheet is not kept any more.
-func (s *Resource) comparedAgain(ctx context.Context, kept []byte, input tasks.CompareInput) ([]byte, error) {
+func (s *Resource) comparedAgain(
+	ctx context.Context, turn *pace.Turn, kept []byte, input tasks.CompareInput,
+) ([]byte, error) {
 	var c vehicle.Comparison
 	if err := json.Unmarshal(kept, &c); err != nil {
 		return nil, fmt.Errorf("comparisons: cached comparison: %w", err)
@@ -34,11 +37,15 @@ func (s *Resource) comparedAgain(ctx context.Context, kept []byte, input tasks.C
 	if c.Rate != nil && c.Rate.Decimal().Equal(terms.Rate) && isSameCost(c.Car1, pair.Car1) && isSameCost(c.Car2, pair.Car2) {
 		return kept, nil
 	}
+	turn.Give()
 	var has1, has2 bool
 	if pair.Condition1, has1, err = s.conditionOf(ctx, c.CondReport1, pair.Car1, input.Owner); err != nil {
 		return nil, err
 	}
 	if pair.Condition2, has2, err = s.conditionOf(ctx, c.CondReport2, pair.Car2, input.Owner); err != nil || !has1 || !has2 {
+		return nil, err
+	}
+	if err := turn.Take(ctx); err != nil {
 		return nil, err
 	}
 	verdict := advice.Judge(pair)

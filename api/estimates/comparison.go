@@ -50,7 +50,11 @@ func (s *Resource) PostComparison(w http.ResponseWriter, plain *http.Request) er
 	asked.Owner = r.Key.ID // each sheet decides by its own URL whose it is
 	input = input.For(r.Key.ID)
 	wanted.Input, wanted.Key = input, input.Key()
-	wanted.Known = func(ctx context.Context, result []byte) ([]byte, error) { return s.comparedAgain(ctx, result, asked) }
+	wanted.Known = func(ctx context.Context, result []byte) ([]byte, error) {
+		return s.options.Limits.Compute(r, []any{asked, request.Hash(result)}, func() ([]byte, error) {
+			return s.comparedAgain(ctx, r.Place.Turn, result, asked)
+		})
+	}
 	return s.options.Work.Serve(w, r, wanted, func(result []byte, _ bool, err error) ([]byte, error) {
 		if err != nil {
 			return nil, err

@@ -23,7 +23,7 @@ import (
 // the terms of the request, and with the source of each value when the request wants that.
 func (s *Resource) Finish(r *request.Request, result []byte, err error, input tasks.EstimateInput) ([]byte, error) {
 	if err == nil {
-		result, err = terms.Priced(s.options.Costs, result, r.Terms, vehicle.FromListing, r.Warnings())
+		result, err = s.priced(r, result, vehicle.FromListing)
 	}
 	switch key := input.PageKey(); {
 	case !r.Explain:
@@ -33,6 +33,18 @@ func (s *Resource) Finish(r *request.Request, result []byte, err error, input ta
 	default:
 		return s.withExplanation(r.Context(), result, key, input.Known)
 	}
+}
+
+// priced returns an estimate with its cost on the terms of a request.
+func (s *Resource) priced(r *request.Request, result []byte, source vehicle.Source) ([]byte, error) {
+	warnings := r.Warnings()
+	var identity any
+	if !r.Terms.IsZero() {
+		identity = terms.Identity(r.Terms, source, request.Hash(result), warnings)
+	}
+	return s.options.Limits.Compute(r, identity, func() ([]byte, error) {
+		return terms.Priced(s.options.Costs, result, r.Terms, source, warnings)
+	})
 }
 
 // noExplanation replaces an explanation that is no longer cached.

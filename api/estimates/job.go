@@ -66,7 +66,7 @@ func (s *Resource) jobResult(r *request.Request, job *jobs.Job, failed error) ([
 	case failed != nil:
 		return nil, failed
 	case job.Kind == tasks.KindQuote:
-		return terms.Priced(s.options.Costs, job.Result, r.Terms, vehicle.FromRequest, r.Warnings())
+		return s.priced(r, job.Result, vehicle.FromRequest)
 	case job.Kind == tasks.KindReport:
 		return s.jobReport(r, job)
 	}
@@ -79,11 +79,13 @@ func (s *Resource) jobReport(r *request.Request, job *jobs.Job) ([]byte, error) 
 	if err := json.Unmarshal(job.Input, &input); err != nil {
 		return nil, fmt.Errorf("jobs: input of job %s: %w", job.ID, err)
 	}
-	report, err := s.report(r.Context(), input, r.Key.ID, job.Result, r.Lang)
-	if err != nil {
-		return nil, err
-	}
-	return plainjson.Encode(report)
+	return s.options.Limits.Compute(r, nil, func() ([]byte, error) {
+		report, err := s.report(r, input, job.Result)
+		if err != nil {
+			return nil, err
+		}
+		return plainjson.Encode(report)
+	})
 }
 
 // GetJob answers GET /v1/jobs/{id}. With Prefer: wait=N it waits up to N

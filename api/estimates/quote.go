@@ -72,6 +72,6 @@ func (s *Resource) PostQuote(w http.ResponseWriter, plain *http.Request) error {
 		if err != nil {
 			return nil, err
 		}
-		return terms.Priced(s.options.Costs, result, r.Terms, vehicle.FromRequest, r.Warnings())
+		return s.priced(r, result, vehicle.FromRequest)
 	})
 }

@@ -62,13 +62,15 @@ func (s *Resource) PostReport(w http.ResponseWriter, plain *http.Request) error 
 		if err != nil {
 			return nil, err
 		}
-		report, err := s.report(r.Context(), input, r.Key.ID, reading, r.Lang)
-		if err != nil {
-			return nil, err
-		}
-		report.Cached = cached
-		report.Warnings = append(report.Warnings, r.Warnings()...)
-		return plainjson.Encode(report)
+		return s.options.Limits.Compute(r, nil, func() ([]byte, error) {
+			report, err := s.report(r, input, reading)
+			if err != nil {
+				return nil, err
+			}
+			report.Cached = cached
+			report.Warnings = append(report.Warnings, r.Warnings()...)
+			return plainjson.Encode(report)
+		})
 	})
 }
 
@@ -79,21 +81,24 @@ type reportIdentity struct {
 	Lang string `json:"lang"`
 }
 
-// report writes the report on a sheet in a language, from what the AI
-// read. When a listing with this sheet was estimated for the caller, the sheet is
-// compared with it.
+// report writes the report on a sheet, from what the AI read, in the turn of a request.
+// When a listing with this sheet was estimated for the caller, the sheet is compared with it.
 func (s *Resource) report(
-	ctx context.Context, input tasks.ReportInput, owner string, result []byte, lang string,
+	r *request.Request, input tasks.ReportInput, result []byte,
 ) (*vehicle.ConditionReport, error) {
 	reading, report, err := sheet.ParseReading(result)
 	if err != nil {
 		return nil, err
 	}
-	listing, err := s.listingOf(ctx, input.ID(), owner)
+	r.Place.Turn.Give()
+	listing, err := s.listingOf(r.Context(), input.ID(), r.Key.ID)
+	if err == nil {
+		err = r.Place.Turn.Take(r.Context())
+	}
 	if err != nil {
 		return nil, err
 	}
-	response := &vehicle.ConditionReport{ID: input.ID(), Lang: lang, Report: reading.Report}
+	response := &vehicle.ConditionReport{ID: input.ID(), Lang: r.Lang, Report: reading.Report}
 	var mismatches []sheet.Mismatch
 	if listing != nil {
 		mismatches = sheet.Compare(report, listing.Car)
@@ -104,7 +109,7 @@ func (s *Resource) report(
 			Field: m.Field, Sheet: m.Sheet, Listing: m.Listing, YearBasis: m.YearBasis,
 		})
 	}
-	response.Summary, err = render.Text(report, lang, mismatches)
+	response.Summary, err = render.Text(report, r.Lang, mismatches)
 	return response, err
 }
 
@@ -217,7 +222,13 @@ func (s *Resource) GetDamageMap(w http.ResponseWriter, plain *http.Request) erro
 	if reading == nil {
 		return errReportNotFound
 	}
-	_, report, err := sheet.ParseReading(reading)
+	drawn, err := s.options.Limits.Compute(r, nil, func() ([]byte, error) {
+		_, report, err := sheet.ParseReading(reading)
+		if err != nil {
+			return nil, err
+		}
+		return render.Map(report, r.Lang), nil
+	})
 	if err != nil {
 		return err
 	}
@@ -227,6 +238,6 @@ func (s *Resource) GetDamageMap(w http.ResponseWriter, plain *http.Request) erro
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'")
 	w.WriteHeader(http.StatusOK)
 	// Map escapes what was read; Write fails only when the caller has disconnected.
-	_, _ = w.Write(render.Map(report, r.Lang)) //nolint:gosec // see above
+	_, _ = w.Write(drawn) //nolint:gosec // see above
 	return nil
 }

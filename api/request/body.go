@@ -57,6 +57,9 @@ func (r *Request) JSON(w http.ResponseWriter, limit int64, body Body) error {
 	case !utf8.Valid(data):
 		return ErrInvalidJSON
 	}
+	if err := r.Place.Turn.Begin(r.Context()); err != nil {
+		return err
+	}
 	if err := r.SetBodyLanguage(data); err != nil {
 		return err
 	}

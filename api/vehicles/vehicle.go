@@ -105,7 +105,7 @@ func (s *Resource) List(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return request.ErrUnavailable.WithCause(err)
 	}
-	found := makesOf(catalogue, query.Get("q"), part)
+	search := func() vehicleList { return makesOf(catalogue, query.Get("q"), part) }
 	if name := query.Get("make"); name != "" {
 		entries, known := catalogue.Of(chassis.Normalise(name))
 		switch {
@@ -114,14 +114,17 @@ func (s *Resource) List(w http.ResponseWriter, r *http.Request) error {
 		case entries.Pending:
 			return errCatalogueMissing.WithCause(s.requestSync(ctx))
 		}
-		found = labelsOf(entries, query.Get("q"), part)
+		search = func() vehicleList { return labelsOf(entries, query.Get("q"), part) }
 	}
 	asOf, err := s.options.Catalogue.AsOf(ctx)
 	if err != nil {
 		return request.ErrUnavailable.WithCause(err)
 	}
-	found.AsOf = localtime.OfPointer(asOf)
-	data, err := plainjson.Encode(found)
+	data, err := s.options.Limits.Compute(request.From(r), nil, func() ([]byte, error) {
+		found := search()
+		found.AsOf = localtime.OfPointer(asOf)
+		return plainjson.Encode(found)
+	})
 	if err != nil {
 		return err
 	}
@@ -141,9 +144,9 @@ func (s *Resource) requestSync(ctx context.Context) error {
 
 func makesOf(catalogue *tra.Catalogue, query string, part pageRange) vehicleList {
 	found := vehicleList{Offset: part.offset}
-	names := []string{}
+	names, query := []string{}, chassis.NameKey(query)
 	for _, mk := range catalogue.Makes() {
-		if strings.Contains(chassis.NameKey(mk.Name), chassis.NameKey(query)) {
+		if strings.Contains(chassis.NameKey(mk.Name), query) {
 			names = append(names, mk.Name)
 		}
 	}

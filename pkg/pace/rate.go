@@ -22,6 +22,13 @@ func PerMinute(key string, n int) Limit {
 	return Limit{Key: fmt.Sprintf("rate:key:%s:%d", key, n), Rate: float64(n) / time.Minute.Seconds(), Burst: n}
 }
 
+// Policy is a limit as its headers name it: so much in a window.
+type Policy struct {
+	Name   string
+	Quota  int
+	Window time.Duration
+}
+
 // Allowance is the outcome of Take.
 type Allowance struct {
 	Allowed    bool

@@ -1,0 +1,87 @@
+package api_test
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"ushuru/api"
+	"ushuru/pkg/pace"
+)
+
+// TestWhoHasUsedItsShareOfTheProcessorsWaits is told so by every endpoint, while another key is
+// answered.
+func TestWhoHasUsedItsShareOfTheProcessorsWaits(t *testing.T) {
+	t.Parallel()
+	processor := pace.NewProcessor(2)
+	a := newApp(t, embedded(t), func(o *api.Options) { o.Processor = processor })
+	if err := a.cache.Put(t.Context(), estimateKey("/kept"), estimateOf(site+"/kept"), time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	processor.Bill(a.keyID, 500*time.Second)
+	for _, ask := range []struct{ method, path, body string }{
+		{http.MethodPost, "/v1/estimate", `{"url":"` + site + `/kept"}`},
+		{http.MethodPost, "/v1/estimate", `not even JSON`},
+		{http.MethodPost, "/v1/bill-check", `{"text":"freight 100"}`},
+		{http.MethodPost, "/v1/batches?dryRun=true", `{"urls":[]}`},
+		{http.MethodGet, "/v1/vehicles", ""},
+		{http.MethodGet, "/v1/batches/none/results", ""},
+		{http.MethodGet, "/v1/jobs/none", ""},
+		{http.MethodGet, "/v1/condition-report/" + strings.Repeat("0", 32) + "/map.svg", ""},
+	} {
+		got := a.send(t, a.request(t, ask.method, ask.path, ask.body))
+		wait, err := strconv.Atoi(got.header.Get("Retry-After"))
+		if got.status != http.StatusTooManyRequests || !strings.Contains(got.body, `"code":"rate_limited"`) || err != nil || wait < 900 || wait > 1000 ||
+			got.header.Get("Ratelimit-Policy") != `"processor";q=5000;w=10` || !strings.HasPrefix(got.header.Get("Ratelimit"), `"processor";r=0;t=`) ||
+			got.header.Get("Ratelimit-Limit") != "5000" || got.header.Get("Ratelimit-Remaining") != "0" {
+			t.Errorf("%s %s: got %d %v %s", ask.method, ask.path, got.status, got.header, got.body)
+		}
+	}
+	other, _, err := a.keys.Create(t.Context(), "other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := a.request(t, http.MethodPost, "/v1/estimate", `{"url":"`+site+`/kept","target":{"onTheRoadTZS":30000000}}`)
+	r.Header.Set("X-Api-Key", other)
+	if got := a.send(t, r); got.status != http.StatusOK {
+		t.Errorf("another key: got %d %s", got.status, got.body)
+	}
+}
+
+// used returns the time of the processors that a request was billed.
+func (a *app) used(t *testing.T, p *pace.Processor, method, path, body string, status int) time.Duration {
+	t.Helper()
+	before := p.Account(a.keyID).Reset
+	if got := a.send(t, a.request(t, method, path, body)); got.status != status {
+		t.Errorf("%s %s %s: got %d %s", method, path, body, got.status, got.body)
+	}
+	return p.Account(a.keyID).Reset - before
+}
+
+// TestWhatARequestComputesIsBilled: answers on other terms more than those that are cached,
+// and once more within a minute no more than these.
+func TestWhatARequestComputesIsBilled(t *testing.T) {
+	t.Parallel()
+	processor := pace.NewProcessor(2)
+	a := newApp(t, embedded(t), func(o *api.Options) { o.Processor = processor })
+	a.work(t)
+	if err := a.cache.Put(t.Context(), estimateKey("/kept"), estimateOf(site+"/kept"), time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	processor.Bill(a.keyID, 4*time.Second) // so that nothing is paid for when the next is asked
+	const kept = `{"url":"` + site + `/kept"`
+	plain := a.used(t, processor, http.MethodPost, "/v1/estimate", kept+`}`, http.StatusOK)
+	terms := a.used(t, processor, http.MethodPost, "/v1/estimate", kept+`,"byMonth":true,"target":{"onTheRoadTZS":31000000}}`, http.StatusOK)
+	again := a.used(t, processor, http.MethodPost, "/v1/estimate", kept+`,"byMonth":true,"target":{"onTheRoadTZS":31000000}}`, http.StatusOK)
+	if terms <= 2*plain || again >= terms/2 {
+		t.Errorf("billed: cached %s, on other terms %s, on these again %s", plain, terms, again)
+	}
+	rows := strings.Repeat(`{"url":"`+site+`/kept"},`, 900)
+	dry := a.used(t, processor, http.MethodPost, "/v1/batches?dryRun=true", `{"items":[`+strings.TrimSuffix(rows, ",")+`]}`, http.StatusOK)
+	bill := a.used(t, processor, http.MethodPost, "/v1/bill-check", `{"text":"`+strings.Repeat(`freight to Dar 1,200 USD\n`, 50)+`"}`, http.StatusOK)
+	if dry <= 2*plain || bill <= plain {
+		t.Errorf("billed: cached %s, a dry run of 900 rows %s, a bill of 50 lines %s", plain, dry, bill)
+	}
+}
