@@ -2,10 +2,12 @@ package api
 
 import (
 	"net/http"
+	"net/url"
 
 	"ushuru/api/console"
 	"ushuru/api/docs"
 	"ushuru/api/request"
+	"ushuru/api/terms"
 	"ushuru/api/web"
 	"ushuru/api/web/lots"
 	"ushuru/pkg/keys"
@@ -28,6 +30,9 @@ type PageOptions struct {
 const (
 	defaultPageJobs = 40
 	defaultPageRate = 120
+	// pageBytes is what the work of the visitors of a network may take in Redis on a day: room
+	// for the largest sheet, or for two thousand cars.
+	pageBytes = 12<<20 + 64<<10
 )
 
 // registerPages adds the pages for buyers and those for programmers to the router. v1
@@ -42,7 +47,9 @@ func (s *Server) registerPages(v1 http.Handler, operators *console.Console) erro
 	pages, err := web.New(web.Options{
 		API: s.forVisitors(v1), Keyed: s.forKeys(v1), Operator: operator,
 		Redis: o.Redis, Watch: o.Hub.Watch,
-		Costs: s.vehicles.KnownCosts, BaseURL: o.Page.BaseURL, Simulated: o.Simulated,
+		Costs: s.vehicles.KnownCosts, Terms: func(query url.Values) (web.Pricing, error) {
+			return terms.ParseAddress(o.Costs, query)
+		}, BaseURL: o.Page.BaseURL, Simulated: o.Simulated,
 		Draining: s.draining, Log: o.Log,
 	})
 	if err != nil {
@@ -64,7 +71,7 @@ func (s *Server) registerPages(v1 http.Handler, operators *console.Console) erro
 // limits as a key has, and less of what is scarce.
 func (s *Server) forVisitors(v1 http.Handler) http.Handler {
 	o := s.options.Page
-	key := keys.Key{ID: pace.Anonymous, Limits: pace.Limits{PerMinute: o.Rate, Jobs: o.Jobs}}
+	key := keys.Key{ID: pace.Anonymous, Limits: pace.Limits{PerMinute: o.Rate, Jobs: o.Jobs, Bytes: pageBytes}}
 	return s.asCaller(v1, key)
 }
 

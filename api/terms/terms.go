@@ -9,10 +9,12 @@ import (
 	"net/url"
 	"time"
 
+	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
+	"ushuru/pkg/money"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
 )
@@ -115,6 +117,54 @@ func Priced(
 	if terms.IsZero() && warned == nil && isOfDay(estimate, now) {
 		return estimate, nil
 	}
+	return applied(estimate, source, func(e *vehicle.Estimate) {
+		*e = costs.Apply(*e, terms, now)
+		e.Warnings = append(e.Warnings, warned...)
+	})
+}
+
+// ParseAddress reads the terms in the address of a page for buyers, and returns what puts an
+// estimate on them, as of the time at which it was made: the highest price for a target, or the
+// cost with the price that the buyer gave in place of the listing's.
+func ParseAddress(costs *cost.Tables, query url.Values) (
+	reprice func(estimate []byte, described bool, made time.Time) ([]byte, error), err error,
+) {
+	terms, _, err := ParseQuery(query, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	terms.ByMonth = terms.Target == nil // the page of the highest price has no months
+	var known *vehicle.Known
+	if price := query.Get("price"); price != "" {
+		field := "fobPriceUSD"
+		if query.Get("basis") == "cf" {
+			field = "cfPriceUSD"
+		}
+		if _, err := money.ParseDecimal(price); err != nil {
+			return nil, problem.Field("price", "positive", MaxPriceUSD).WithCause(err)
+		}
+		if known, err = ParseKnown(json.RawMessage(fmt.Sprintf("{%q:%s}", field, price))); err != nil {
+			return nil, err
+		}
+	}
+	return func(estimate []byte, described bool, made time.Time) ([]byte, error) {
+		source := vehicle.FromListing
+		if described {
+			source = vehicle.FromRequest
+		}
+		return applied(estimate, source, func(e *vehicle.Estimate) {
+			if described {
+				known.Apply(&e.Car)
+			} else {
+				e.Warnings = known.Override(&e.Car, e.Warnings)
+			}
+			*e = costs.Apply(*e, terms, made)
+		})
+	}, nil
+}
+
+// applied returns an estimate after a change. Messages name the source of the car.
+func applied(estimate []byte, source vehicle.Source, change func(*vehicle.Estimate)) ([]byte, error) {
 	var quote vehicle.Quote // an estimate, and the car that a request described
 	e, whole := &quote.Estimate, any(&quote)
 	if source == vehicle.FromListing {
@@ -124,8 +174,8 @@ func Priced(
 		return nil, fmt.Errorf("terms: cached estimate: %w", err)
 	}
 	e.Car.Source = source
-	*e = costs.Apply(*e, terms, now)
-	e.Warnings = message.Limit(append(e.Warnings, warned...))
+	change(e)
+	e.Warnings = message.Limit(e.Warnings)
 	return plainjson.Encode(whole)
 }
 

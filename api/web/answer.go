@@ -36,7 +36,7 @@ func (p *Pages) answer(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		if current != nil {
-			return p.wait(w, r, current)
+			return p.wait(w, r, found.with(r.URL.Path+"/events"), current)
 		}
 	}
 	if found.Shown.Failed != nil {
@@ -46,7 +46,7 @@ func (p *Pages) answer(w http.ResponseWriter, r *http.Request) error {
 		frame.Send(w, http.StatusOK, "application/json", found.Shown.Result)
 		return nil
 	}
-	switch kindOf(found.Path, found.Body) {
+	switch kindOf(found.Path, found.terms) {
 	case kindComparison:
 		return p.comparison(w, r, found)
 	case kindSheet:
@@ -85,11 +85,11 @@ func (p *Pages) settle(r *http.Request, token string, found *link) (*job, error)
 			return nil, fmt.Errorf("web: error of a job: %w", err)
 		}
 	}
-	if err := p.links.show(ctx, token, found.Made, end); err != nil {
+	if err := p.links.show(ctx, token, found, end); err != nil {
 		return nil, request.ErrUnavailable.WithCause(err)
 	}
 	found.Shown = &end
-	return nil, nil //nolint:nilnil // nothing more to wait for
+	return nil, p.price(found)
 }
 
 // made is what the pages of all results have.
@@ -103,11 +103,11 @@ type made struct {
 
 // madeOf returns what the page of a result has beside it.
 func (p *Pages) madeOf(r *http.Request, found *link) (m made, err error) {
-	if m.Request, err = formOf(found.Path, found.Body); err != nil {
+	if m.Request, err = formOf(found); err != nil {
 		return m, err
 	}
 	const days = time.DateOnly
-	m.URL, m.Day = p.BaseURL(r)+r.URL.Path, found.Made.In(localtime.Zone).Format(days)
+	m.URL, m.Day = p.BaseURL(r)+found.with(r.URL.Path), found.Made.In(localtime.Zone).Format(days)
 	m.Old = m.Day != time.Now().In(localtime.Zone).Format(days)
 	return m, nil
 }
@@ -180,7 +180,7 @@ func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result
 		named.Model, _, _ = strings.Cut(view.Matched.ModelBody, " - ")
 	}
 	view.Link, view.Name, view.Facts = frame.Followable(view.Input.URL), frame.NameOf(named), frame.FactsOf(view.Car, lang)
-	view.Choose, view.Bid = r.URL.Path+"/choose", view.Request.at("/bid", "target")
+	view.Choose, view.Bid = found.with(r.URL.Path+"/choose"), view.Request.at("/bid", "target")
 	if view.Link != "" {
 		view.Compare = "/c?" + url.Values{"u1": {view.Link}}.Encode()
 		view.Bill = "/bill?" + url.Values{"u": {view.Link}}.Encode()
@@ -192,7 +192,7 @@ func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result
 	if percent := view.Summary.EffectiveTaxPercent; percent != nil {
 		view.Percent = *percent
 	}
-	view.Pictures = p.picturesFor(r, view.Car)
+	view.Pictures = p.picturesFor(r, found, view.Car)
 	view.Parts = partsOf(view.Summary)
 	view.Months = monthsOf(view.Summary)
 	view.Bar = barOf(view.Parts, sumOf(view.Parts))

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -54,21 +53,19 @@ func (p *Pages) submitBid(w http.ResponseWriter, r *http.Request) error {
 		}
 		return bidScreen(body)
 	}
-	target := strings.NewReplacer(",", "", " ", "", "TSh", "", "TZS", "").Replace(r.PostForm.Get("target"))
-	if !targetPattern.MatchString(target) {
+	terms := termsIn(r.PostForm)
+	if !targetPattern.MatchString(terms.Get(termTarget)) {
 		return p.Render(w, r, http.StatusUnprocessableEntity, again(message.Text{}, nil))
 	}
 	path, body := pathEstimate, estimateRequest(r.PostForm)
 	if r.PostForm.Get("make") != "" {
 		path, body = pathQuote, quoteRequest(r.PostForm)
 	}
-	delete(body, "byMonth") // the page of a bid has no months
-	body["target"] = map[string]any{"onTheRoadTZS": json.Number(target)}
 	request, err := plainjson.Encode(body)
 	if err != nil {
 		return err
 	}
-	return p.begin(w, r, path, request, again)
+	return p.begin(w, r, work{path, request, terms}, again)
 }
 
 // maxPrice is the page of the highest price of a car.

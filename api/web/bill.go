@@ -52,7 +52,7 @@ func (p *Pages) submitBill(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.begin(w, r, pathBill, request, func(said message.Text, why *problem.Problem) frame.Screen {
+	return p.begin(w, r, work{path: pathBill, body: request}, func(said message.Text, why *problem.Problem) frame.Screen {
 		again := billForm{Filled: r.PostForm, Problem: said, Wrong: "u"}
 		if why != nil && strings.HasPrefix(why.Code, "bill_") {
 			again.Wrong = "text"

@@ -26,8 +26,9 @@ type Costs func(ctx context.Context, car vehicle.Car, labels []string) (map[stri
 // choice is the page where a visitor chooses another entry of the authority's list.
 type choice struct {
 	Name    string
-	Back    string // address of the answer
-	Here    string // address of this page
+	Back    string      // address of the answer
+	Here    string      // path of this page
+	Terms   [][2]string // of its address
 	Query   string
 	Total   int // entries that fit the query
 	Shown   int
@@ -109,12 +110,12 @@ func (p *Pages) choose(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	request, err := formOf(found.Path, found.Body)
+	request, err := formOf(found)
 	if err != nil {
 		return err
 	}
 	view := choice{
-		Name: frame.NameOf(car), Back: strings.TrimSuffix(r.URL.Path, "/choose"), Here: r.URL.Path,
+		Name: frame.NameOf(car), Back: found.with(strings.TrimSuffix(r.URL.Path, "/choose")), Here: r.URL.Path, Terms: found.hidden(),
 		Current: current, Request: request.describing(car, current),
 		Likely: likely, Query: firstWord(car.Model),
 	}

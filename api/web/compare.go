@@ -46,7 +46,7 @@ func (p *Pages) submitCompare(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.begin(w, r, pathCompare, request, func(said message.Text, why *problem.Problem) frame.Screen {
+	return p.begin(w, r, work{path: pathCompare, body: request}, func(said message.Text, why *problem.Problem) frame.Screen {
 		body := pair{Links: links, Problem: said}
 		if number, found := strings.CutPrefix(why.Param, "url"); found {
 			body.Wrong = "u" + number

@@ -20,27 +20,24 @@ type form struct {
 }
 
 // formOf returns the form that repeats a request.
-func formOf(path string, body []byte) (f form, err error) {
+func formOf(of *link) (f form, err error) {
 	var request struct {
 		quoteFields
 
-		URL    string      `json:"url"`
-		URL1   string      `json:"url1"`
-		URL2   string      `json:"url2"`
-		Known  quoteFields `json:"known"`
-		Target struct {
-			TZS json.Number `json:"onTheRoadTZS"`
-		} `json:"target"`
+		URL   string      `json:"url"`
+		URL1  string      `json:"url1"`
+		URL2  string      `json:"url2"`
+		Known quoteFields `json:"known"`
 
 		Upload string `json:"upload"` // hash of the page
 		Text   string `json:"text"`   // the bill
 	}
-	if err := json.Unmarshal(body, &request); err != nil {
+	if err := json.Unmarshal(of.Body, &request); err != nil {
 		return f, fmt.Errorf("web: request: %w", err)
 	}
 	f = form{URL: request.URL, Action: "/go", Sent: request.Upload != "", fields: map[string]string{"u": request.URL}}
 	known := request.Known
-	switch path {
+	switch of.Path {
 	case pathCompare:
 		f.Action, f.fields = "/c", map[string]string{"u1": request.URL1, "u2": request.URL2}
 		return f, nil
@@ -54,12 +51,12 @@ func formOf(path string, body []byte) (f form, err error) {
 		known, f.Action, f.fields["make"] = request.quoteFields, "/hand", request.Make
 	}
 	f.fields["modelBody"], f.fields["year"], f.fields["cc"] = request.ModelBody, string(known.Year), string(known.EngineCC)
-	f.fields["fuel"], f.fields["price"] = known.Fuel, string(known.FOB)
-	if known.CF != "" {
-		f.fields["price"], f.fields["basis"] = string(known.CF), "cf"
+	f.fields["fuel"] = known.Fuel
+	for name := range of.terms {
+		f.fields[name] = of.terms.Get(name)
 	}
-	if request.Target.TZS != "" {
-		f.Action, f.fields["target"] = "/bid", string(request.Target.TZS)
+	if of.terms.Has(termTarget) {
+		f.Action = "/bid"
 	}
 	return f, nil
 }
@@ -127,6 +124,4 @@ type quoteFields struct {
 	Year      json.Number `json:"year"`
 	EngineCC  json.Number `json:"engine_cc"`
 	Fuel      string      `json:"fuel"`
-	FOB       json.Number `json:"fobPriceUSD"`
-	CF        json.Number `json:"cfPriceUSD"`
 }

@@ -95,11 +95,11 @@ func (p *Pages) submitHand(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	token, err := p.start(r, pathQuote, request)
+	address, err := p.start(r, work{pathQuote, request, termsIn(r.PostForm)})
 	var why *problem.Problem
 	switch {
 	case err == nil:
-		http.Redirect(w, r, addressOf(pathQuote, request, token), http.StatusSeeOther) //nolint:gosec // a path of ours
+		http.Redirect(w, r, address, http.StatusSeeOther)
 		return nil
 	case errors.As(err, &why) && why.Status < http.StatusInternalServerError:
 		why.SetHeader(w.Header())

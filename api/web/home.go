@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -64,21 +63,29 @@ func (p *Pages) submit(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	r = r.WithContext(withUpload(r.Context(), page))
-	return p.begin(w, r, pathEstimate, request, func(said message.Text, _ *problem.Problem) frame.Screen {
+	return p.begin(w, r, work{pathEstimate, request, termsIn(r.PostForm)}, func(said message.Text, _ *problem.Problem) frame.Screen {
 		return frame.Screen{Name: "home", Body: home{URL: typed, Problem: said}}
 	})
 }
 
-// begin starts the work of a request, and leads to the page of its answer. When the
+// work is what a visitor asks for: a request to the API, and the terms of its answer, which
+// stand in the address of the page.
+type work struct {
+	path  string
+	body  []byte
+	terms url.Values
+}
+
+// begin starts work, and leads to the page of its answer. When the
 // request is refused it responds with a form again, which says why.
 func (p *Pages) begin(
-	w http.ResponseWriter, r *http.Request, path string, body []byte, again func(message.Text, *problem.Problem) frame.Screen,
+	w http.ResponseWriter, r *http.Request, wanted work, again func(message.Text, *problem.Problem) frame.Screen,
 ) error {
-	token, err := p.start(r, path, body)
+	address, err := p.start(r, wanted)
 	if err != nil {
 		return p.refuse(w, r, err, again)
 	}
-	http.Redirect(w, r, addressOf(path, body, token), http.StatusSeeOther) //nolint:gosec // a path of ours
+	http.Redirect(w, r, address, http.StatusSeeOther)
 	return nil
 }
 
@@ -144,7 +151,8 @@ func typedLink(form url.Values, name string) string {
 	return cmp.Or(linkIn(typed), typed)
 }
 
-// knownOf returns what the visitor knows of the car. The API checks it.
+// knownOf returns what the visitor knows of the car, but for its price, which is a term. The API
+// checks it.
 func knownOf(form url.Values) map[string]any {
 	known := map[string]any{}
 	number := func(name, field string) {
@@ -156,11 +164,6 @@ func knownOf(form url.Values) map[string]any {
 			}
 		}
 	}
-	price := "fobPriceUSD"
-	if form.Get("basis") == "cf" {
-		price = "cfPriceUSD"
-	}
-	number(price, "price")
 	number("year", "year")
 	number("engine_cc", "cc")
 	if fuel := form.Get("fuel"); fuel != "" {
@@ -173,67 +176,73 @@ var numberPattern = regexp.MustCompile(`^(0|[1-9][0-9]{0,8})(\.[0-9]{1,2})?$`)
 
 func isNumber(text string) bool { return numberPattern.MatchString(text) }
 
-// start gives a request to the API, and returns the token of the page of its answer. The
-// same request of one day has the same page, unless that shows an error: then the work
-// starts again.
-func (p *Pages) start(r *http.Request, path string, body []byte) (token string, err error) {
+// start gives work to the API, and returns the address of its page. The same request of one
+// network and day has the same page, unless that shows an error: then the work starts again.
+func (p *Pages) start(r *http.Request, wanted work) (address string, err error) {
 	ctx := r.Context()
-	if token, err = p.usable(ctx, path, body); token != "" || err != nil {
-		return token, err
+	if len(wanted.terms) > 0 {
+		if _, err := p.options.Terms(wanted.terms); err != nil {
+			return "", err
+		}
 	}
-	sent, err := withPage(ctx, body)
+	token, found, err := p.usable(r, wanted)
 	if err != nil {
 		return "", err
 	}
-	begun, err := p.api.start(ctx, path, sent)
-	if err != nil {
-		return "", err
+	if !found {
+		sent, err := withPage(ctx, wanted.body)
+		if err != nil {
+			return "", err
+		}
+		begun, err := p.api.start(ctx, wanted.path, sent)
+		if err != nil {
+			return "", err
+		}
+		return p.lead(r, wanted, begun)
 	}
-	return p.lead(ctx, path, body, begun)
+	return p.addressOf(ctx, wanted.path, token, wanted.terms)
 }
 
-// lead returns the token of the page of work that has started, or is done.
-func (p *Pages) lead(ctx context.Context, path string, body []byte, begun started) (token string, err error) {
-	made := link{Path: path, Job: begun.job, Made: time.Now()}
+// lead returns the address of the page of work that has started, or is done.
+func (p *Pages) lead(r *http.Request, wanted work, begun started) (address string, err error) {
+	made := link{Path: wanted.path, Job: begun.job, Made: time.Now()}
 	if begun.failed != nil {
 		made.Shown = &shown{Failed: begun.failed}
 	}
 	if begun.result != nil {
 		// Links to one car can be written in many ways, and cached results are free: they
 		// share a page.
-		body = canonical(body, begun.result)
-		if token, err = p.usable(ctx, path, body); token != "" || err != nil {
-			return token, err
-		}
+		wanted.body = canonical(wanted.body, begun.result)
 		made.Shown = &shown{Result: begun.result}
 	}
-	if token, err = p.links.claim(ctx, path, body); err != nil {
-		return "", err
+	made.Body = wanted.body
+	token, found, err := p.usable(r, wanted)
+	if err == nil && !found {
+		if made.network, err = p.networkOf(r); err == nil {
+			err = p.links.put(r.Context(), token, made)
+		}
 	}
-	made.Body = body
-	if err := p.links.put(ctx, token, made); err != nil {
+	if err != nil {
 		return "", request.ErrUnavailable.WithCause(err)
 	}
-	return token, nil
+	return p.addressOf(r.Context(), wanted.path, token, wanted.terms)
 }
 
-// usable returns the token of the page that a request has already; "" when it has none,
-// or one that shows an error.
-func (p *Pages) usable(ctx context.Context, path string, body []byte) (token string, err error) {
-	token, err = p.links.same(ctx, path, body)
-	if token == "" || err != nil {
-		return "", err
+// usable returns the token of the page of work, and whether that page is there and shows no
+// error.
+func (p *Pages) usable(r *http.Request, wanted work) (token string, found bool, err error) {
+	network, err := p.networkOf(r)
+	if err != nil {
+		return "", false, err
 	}
-	known, err := p.links.find(ctx, token)
-	switch {
-	case errors.Is(err, errUnknown):
-		return "", nil
-	case err != nil:
-		return "", err
-	case known.Shown != nil && known.Shown.Failed != nil:
-		return "", nil
+	if token, err = p.tokenOf(r.Context(), network, wanted.path, wanted.body); err != nil {
+		return "", false, err
 	}
-	return token, nil
+	known, err := p.links.find(r.Context(), token)
+	if errors.Is(err, errUnknown) {
+		return token, false, nil
+	}
+	return token, err == nil && (known.Shown == nil || known.Shown.Failed == nil), err
 }
 
 // canonical returns a request with the URL of its result.

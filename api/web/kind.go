@@ -1,11 +1,8 @@
 package web
 
 import (
-	"encoding/json"
-	"net/http"
+	"net/url"
 	"strings"
-
-	"github.com/gorilla/mux"
 )
 
 // The endpoints that pages start work at.
@@ -28,8 +25,8 @@ const (
 
 var kinds = []string{kindAnswer, kindComparison, kindSheet, kindBid, kindBill}
 
-// kindOf returns the kind of the page that shows the result of a request.
-func kindOf(path string, body []byte) string {
+// kindOf returns the kind of the page that shows the result of a request on some terms.
+func kindOf(path string, terms url.Values) string {
 	switch path {
 	case pathCompare:
 		return kindComparison
@@ -38,27 +35,10 @@ func kindOf(path string, body []byte) string {
 	case pathBill:
 		return kindBill
 	}
-	var request struct {
-		Target json.RawMessage `json:"target"`
-	}
-	if json.Unmarshal(body, &request) == nil && len(request.Target) > 0 {
+	if terms.Has(termTarget) {
 		return kindBid
 	}
 	return kindAnswer
-}
-
-// addressOf returns the address of the page of a request.
-func addressOf(path string, body []byte, token string) string {
-	return "/" + kindOf(path, body) + "/" + token
-}
-
-// find returns what the address of a page leads to.
-func (p *Pages) find(r *http.Request) (*link, error) {
-	found, err := p.links.find(r.Context(), mux.Vars(r)["token"])
-	if err == nil && !strings.HasPrefix(r.URL.Path, "/"+kindOf(found.Path, found.Body)+"/") {
-		return nil, errUnknown
-	}
-	return found, err
 }
 
 // LoggedPath returns a path as the log shows it: without the token, which lets its

@@ -2,41 +2,38 @@ package web
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"net/url"
 	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/api/request"
-	"ushuru/pkg/localtime"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/redisx"
 )
 
 const (
-	// tokenLength is that of the tokens of crypto/rand: 26 letters, 130 bits.
+	// tokenLength is that of the tokens: 26 letters, 130 bits.
 	tokenLength = 26
 	// linkTTL is how long the address of an answer works.
 	linkTTL = 30 * 24 * time.Hour
-	// maxLinks is how many addresses are kept. The oldest are removed.
-	maxLinks = 200_000
-
-	// sameTTL is how long a request finds its token again. The day is part of the key.
-	sameTTL = 24 * time.Hour
-
-	keyLinks = "page:links" // tokens by the time at which they were made
 )
+
+// room is how many bytes of links are kept, and how many of those of one network.
+type room struct{ all, ofNetwork int64 }
+
+// defaultRoom has room for some 60,000 answers, and for a thousand of one network.
+var defaultRoom = room{all: 256 << 20, ofNetwork: 4 << 20}
 
 func keyLink(token string) string { return "page:link:" + token }
 
 // link is what the address of an answer leads to: a request, the job that works on it,
-// and what was shown at the end.
+// and what was shown at the end. The terms of the answer, such as a price that the visitor
+// gave, stand in the address and are not kept.
 type link struct {
 	Path string          // of the endpoint: /v1/estimate
 	Body json.RawMessage // of the request
@@ -44,6 +41,10 @@ type link struct {
 	Made time.Time
 	// Shown is the result or the error that ended it; nil until then. It is written once.
 	Shown *shown
+
+	network string     // whose visitor has made it, as a hash
+	terms   url.Values // in the address
+	query   string     // the terms and their signature
 }
 
 // shown is how a request ended.
@@ -52,43 +53,106 @@ type shown struct {
 	Failed json.RawMessage `json:"failed,omitempty"` // an error of the API
 }
 
-// links are the addresses of answers, in Redis.
+// links are the addresses of answers, in Redis. The visitors of a network have one of a
+// request and day. When there are too many, the oldest go of the network that holds the most
+// bytes: a network can push out what its own visitors have made, and nothing of others.
 //
-//	page:link:<token>   hash: path, body, job, made, shown (packed)
-//	page:links          sorted set of the tokens by the time at which they were made
-//	page:same:<hash>    token of a request, for a day
-type links struct{ redis redis.UniversalClient }
-
-// keySame is where the token of a request is found again during a day.
-func keySame(path string, body []byte, now time.Time) string {
-	sum := sha256.Sum256([]byte(path + "\n" + now.In(localtime.Zone).Format(time.DateOnly) + "\n" + string(body)))
-	return "page:same:" + hex.EncodeToString(sum[:])
+//	page:link:<token>       hash: path, body, job, made, network, shown (packed)
+//	page:{links}            sorted set of the networks by the bytes of their links
+//	page:{links}:bytes      the sum of these
+//	page:{links}:<network>  hash: bytes of each link and the time at which it was made, by token
+type links struct {
+	redis redis.UniversalClient
+	room  room
 }
 
-// same returns the token of the same request earlier on this day, so that a request that
-// is sent twice takes no more room; "" when there was none.
-func (l links) same(parent context.Context, path string, body []byte) (token string, err error) {
-	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
-	defer cancel()
-	token, err = l.redis.Get(ctx, keySame(path, body, time.Now())).Result()
-	if err != nil && !errors.Is(err, redis.Nil) {
-		return "", request.ErrUnavailable.WithCause(err)
+const keyLinks = "page:{links}"
+
+// scriptKeep accounts for the bytes of a link, and returns the tokens of those for which there is
+// no more room. ARGV: network, token, bytes, milliseconds for which links are kept, the most bytes
+// of the network and of all, and 1 for a link that must be there already. The reply begins with
+// whether the link is kept. An owner whose links have all expired is found by chance.
+var scriptKeep = redis.NewScript(redisx.LuaClock + `
+local networks, sum = KEYS[1], KEYS[2]
+local network, token, size, ttl = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local evicted = {1}
+local function trim(owner, most)
+  local kept, links, used = redis.call('HGETALL', networks .. ':' .. owner), {}, 0
+  for i = 1, #kept, 2 do
+    local bytes, made = string.match(kept[i + 1], '^(%d+) (%d+)$')
+    bytes, made = tonumber(bytes), tonumber(made)
+    if made + ttl <= now then
+      redis.call('HDEL', networks .. ':' .. owner, kept[i])
+    else
+      used = used + bytes
+      links[#links + 1] = {kept[i], bytes, made}
+    end
+  end
+  if used > most then
+    table.sort(links, function(a, b) return a[3] < b[3] end)
+    for _, link in ipairs(links) do
+      if used <= most then break end
+      if link[1] ~= token then
+        redis.call('HDEL', networks .. ':' .. owner, link[1])
+        used = used - link[2]
+        evicted[#evicted + 1] = link[1]
+      end
+    end
+  end
+  local before = tonumber(redis.call('ZSCORE', networks, owner) or 0)
+  redis.call('INCRBY', sum, used - before)
+  if used > 0 then redis.call('ZADD', networks, used, owner) else redis.call('ZREM', networks, owner) end
+end
+local made = now
+local old = redis.call('HGET', networks .. ':' .. network, token)
+if ARGV[7] == '1' then
+  if not old then return {0} end
+  made = tonumber(string.match(old, ' (%d+)$'))
+end
+redis.call('HSET', networks .. ':' .. network, token, size .. ' ' .. string.format('%.0f', made))
+redis.call('PEXPIRE', networks .. ':' .. network, ttl)
+trim(network, tonumber(ARGV[5]))
+trim(redis.call('ZRANDMEMBER', networks), tonumber(ARGV[5]))
+for _ = 1, 100 do
+  local over = tonumber(redis.call('GET', sum)) - tonumber(ARGV[6])
+  if over <= 0 then break end
+  local largest = redis.call('ZRANGE', networks, -1, -1, 'WITHSCORES')
+  trim(largest[1], math.max(tonumber(largest[2]) - over, 0))
+end
+return evicted
+`)
+
+// keep accounts for a link of a network, and removes others for which there is no more room. It
+// reports whether the link is kept: one that must be there already may have been removed.
+func (l links) keep(ctx context.Context, network, token string, size int, already bool) (bool, error) {
+	must := 0
+	if already {
+		must = 1
 	}
-	return token, nil
-}
-
-// claim returns a new token for a request, or the one that it has today.
-func (l links) claim(parent context.Context, path string, body []byte) (token string, err error) {
-	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
-	defer cancel()
-	key := keySame(path, body, time.Now())
+	reply, err := scriptKeep.Run(ctx, l.redis, []string{keyLinks, keyLinks + ":bytes"}, network, token, size,
+		linkTTL.Milliseconds(), l.room.ofNetwork, l.room.all, must).Slice()
+	if err != nil || len(reply) == 0 {
+		return false, fmt.Errorf("web: account for a link: %w", err)
+	}
+	if reply[0] != int64(1) {
+		return false, nil
+	}
 	pipe := l.redis.Pipeline()
-	pipe.SetNX(ctx, key, rand.Text(), sameTTL)
-	found := pipe.Get(ctx, key)
-	if _, err := pipe.Exec(ctx); err != nil {
-		return "", request.ErrUnavailable.WithCause(err)
+	for _, evicted := range reply[1:] {
+		pipe.Unlink(ctx, keyLink(fmt.Sprint(evicted)))
 	}
-	return found.Val(), nil
+	if _, err := pipe.Exec(ctx); err != nil {
+		return false, fmt.Errorf("web: remove links: %w", err)
+	}
+	return true, nil
+}
+
+// sizeOf returns what a link takes in Redis, with its account.
+func sizeOf(fields []any) (size int) {
+	for _, field := range fields {
+		size += len(fmt.Sprint(field))
+	}
+	return size + 2*pace.EntryOverhead
 }
 
 // put stores a link under its token.
@@ -96,7 +160,7 @@ func (l links) put(parent context.Context, token string, made link) error {
 	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
 	fields := []any{
-		"path", made.Path, "body", redisx.Pack(made.Body), "job", made.Job,
+		"path", made.Path, "body", string(redisx.Pack(made.Body)), "job", made.Job, "network", made.network,
 		"made", strconv.FormatInt(made.Made.Unix(), 10),
 	}
 	if made.Shown != nil {
@@ -104,49 +168,37 @@ func (l links) put(parent context.Context, token string, made link) error {
 		if err != nil {
 			return err
 		}
-		fields = append(fields, "shown", redisx.Pack(data))
+		fields = append(fields, "shown", string(redisx.Pack(data)))
+	}
+	if _, err := l.keep(ctx, made.network, token, sizeOf(fields), false); err != nil {
+		return err
 	}
 	pipe := l.redis.Pipeline()
 	pipe.Del(ctx, keyLink(token))
 	pipe.HSet(ctx, keyLink(token), fields...)
 	pipe.Expire(ctx, keyLink(token), linkTTL)
-	pipe.ZAdd(ctx, keyLinks, redis.Z{Score: float64(made.Made.Unix()), Member: token})
-	pipe.Expire(ctx, keyLinks, linkTTL)
-	old := pipe.ZRange(ctx, keyLinks, 0, -maxLinks-1)
-	pipe.ZRemRangeByScore(ctx, keyLinks, "-inf", strconv.FormatInt(time.Now().Add(-linkTTL).Unix(), 10))
 	if _, err := pipe.Exec(ctx); err != nil {
 		return fmt.Errorf("web: store link: %w", err)
-	}
-	return l.remove(ctx, old.Val())
-}
-
-// remove removes links beyond the greatest number.
-func (l links) remove(ctx context.Context, tokens []string) error {
-	if len(tokens) == 0 {
-		return nil
-	}
-	pipe := l.redis.Pipeline()
-	for _, token := range tokens {
-		pipe.Unlink(ctx, keyLink(token))
-		pipe.ZRem(ctx, keyLinks, token)
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return fmt.Errorf("web: remove links: %w", err)
 	}
 	return nil
 }
 
 // show writes how a link ended, unless that is known.
-func (l links) show(parent context.Context, token string, made time.Time, end shown) error {
+func (l links) show(parent context.Context, token string, of *link, end shown) error {
 	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
 	data, err := plainjson.Encode(end)
 	if err != nil {
 		return err
 	}
+	packed := string(redisx.Pack(data))
+	size := sizeOf([]any{of.Path, string(redisx.Pack(of.Body)), of.Job, of.network, packed})
+	if kept, err := l.keep(ctx, of.network, token, size, true); !kept {
+		return err // another has taken its room
+	}
 	pipe := l.redis.Pipeline()
-	pipe.HSetNX(ctx, keyLink(token), "shown", redisx.Pack(data))
-	pipe.ExpireAt(ctx, keyLink(token), made.Add(linkTTL)) // it may have expired just now
+	pipe.HSetNX(ctx, keyLink(token), "shown", packed)
+	pipe.ExpireAt(ctx, keyLink(token), of.Made.Add(linkTTL)) // it may have expired just now
 	if _, err := pipe.Exec(ctx); err != nil {
 		return fmt.Errorf("web: store what was shown: %w", err)
 	}
@@ -168,7 +220,7 @@ func (l links) find(parent context.Context, token string) (*link, error) {
 	if err != nil {
 		return nil, fmt.Errorf("web: time of a link: %w", err)
 	}
-	found := &link{Path: fields["path"], Job: fields["job"], Made: time.Unix(made, 0)}
+	found := &link{Path: fields["path"], Job: fields["job"], Made: time.Unix(made, 0), network: fields["network"]}
 	if found.Body, err = redisx.Unpack([]byte(fields["body"])); err != nil {
 		return nil, err
 	}

@@ -18,10 +18,11 @@ const maxPictures = 6
 type pictures struct {
 	Count int
 	Shown []string // addresses
+	Show  string   // query of the page that shows them
 }
 
 // picturesFor returns the pictures for a request of an answer's page.
-func (p *Pages) picturesFor(r *http.Request, car vehicle.Car) pictures {
+func (p *Pages) picturesFor(r *http.Request, found *link, car vehicle.Car) pictures {
 	var addresses []string
 	for _, address := range car.Images {
 		if p.canShow(address) && len(addresses) < maxPictures {
@@ -29,9 +30,9 @@ func (p *Pages) picturesFor(r *http.Request, car vehicle.Car) pictures {
 		}
 	}
 	if !arePicturesAsked(r) {
-		return pictures{Count: len(addresses)}
+		return pictures{Count: len(addresses), Show: strings.TrimSuffix("?pictures=1&"+found.query, "&")}
 	}
-	return pictures{len(addresses), addresses}
+	return pictures{Count: len(addresses), Shown: addresses}
 }
 
 // arePicturesAsked reports whether the visitor has asked for the pictures on a page.

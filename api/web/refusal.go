@@ -89,7 +89,7 @@ func (p *Pages) refusal(w http.ResponseWriter, r *http.Request, found *link) err
 	if err := json.Unmarshal(found.Shown.Failed, &why); err != nil {
 		return fmt.Errorf("web: error of a link: %w", err)
 	}
-	request, err := formOf(found.Path, found.Body)
+	request, err := formOf(found)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (p *Pages) refusal(w http.ResponseWriter, r *http.Request, found *link) err
 	if why.Car != nil {
 		view.Name, view.Facts = frame.NameOf(*why.Car), frame.FactsOf(*why.Car, p.Language(w, r))
 	}
-	switch kind := kindOf(found.Path, found.Body); kind {
+	switch kind := kindOf(found.Path, found.terms); kind {
 	case kindComparison:
 		view.ofComparison()
 	case kindSheet:
@@ -117,7 +117,7 @@ func (p *Pages) refusal(w http.ResponseWriter, r *http.Request, found *link) err
 			view.Change, view.ChangeText = request.at("/bill"), "bill.another"
 		}
 		view.sent(why)
-		if err := p.offer(r, &view, why); err != nil {
+		if err := p.offer(r, found, &view, why); err != nil {
 			return err
 		}
 	}
@@ -156,7 +156,7 @@ func (v *refused) sent(why vehicle.Error) {
 
 // offer adds what helps with one car: its entries, the field that is missing, the form by
 // hand.
-func (p *Pages) offer(r *http.Request, v *refused, why vehicle.Error) error {
+func (p *Pages) offer(r *http.Request, found *link, v *refused, why vehicle.Error) error {
 	if v.Hand {
 		v.ByHand = byHandOf(why.Car)
 	}
@@ -164,7 +164,7 @@ func (p *Pages) offer(r *http.Request, v *refused, why vehicle.Error) error {
 		return nil
 	}
 	if why.Car.Make != "" && (v.Key == "ambiguous" || v.Key == "no_match") {
-		v.Choose = r.URL.Path + "/choose"
+		v.Choose = found.with(r.URL.Path + "/choose")
 	}
 	if v.Key == "incomplete" && !v.Request.Sent {
 		v.Missing = missingOf(*why.Car)

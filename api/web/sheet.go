@@ -66,7 +66,7 @@ func (p *Pages) submitSheet(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.begin(w, r, pathReport, request, func(said message.Text, _ *problem.Problem) frame.Screen {
+	return p.begin(w, r, work{path: pathReport, body: request}, func(said message.Text, _ *problem.Problem) frame.Screen {
 		return sheetScreen(sheetForm{URL: link, Problem: said})
 	})
 }
@@ -91,14 +91,11 @@ func (p *Pages) uploadSheet(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	token, err := p.usable(ctx, pathReport, body)
-	if err == nil && token == "" {
-		token, err = p.lead(ctx, pathReport, body, begun)
-	}
+	address, err := p.lead(r, work{path: pathReport, body: body}, begun)
 	if err != nil {
 		return err
 	}
-	http.Redirect(w, r, addressOf(pathReport, body, token), http.StatusSeeOther)
+	http.Redirect(w, r, address, http.StatusSeeOther)
 	return nil
 }
 

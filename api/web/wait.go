@@ -80,10 +80,10 @@ func stepsOf(progress tasks.Progress) (steps []step) {
 }
 
 // wait responds with the progress of a job.
-func (p *Pages) wait(w http.ResponseWriter, r *http.Request, found *job) error {
+func (p *Pages) wait(w http.ResponseWriter, r *http.Request, address string, found *job) error {
 	body := waiting{
 		Steps: stepsOf(found.Progress), Done: found.Progress.Done, Total: found.Progress.Total,
-		Why: whyOf(found), Events: r.URL.Path + "/events",
+		Why: whyOf(found), Events: address,
 	}
 	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "wait", Title: "wait.title", Body: body, Again: reloadAfter})
 }

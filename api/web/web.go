@@ -25,8 +25,8 @@ import (
 	"ushuru/pkg/pace"
 )
 
-// Options are the parts and settings of Pages. API, Keyed, Redis, Watch and Costs are
-// required.
+// Options are the parts and settings of Pages. API, Keyed, Redis, Watch, Costs and Terms
+// are required.
 type Options struct {
 	API   http.Handler // the endpoints under /v1/, for a visitor without a key
 	Keyed http.Handler // the same, for requests with an API key
@@ -36,6 +36,8 @@ type Options struct {
 	// Watch sends when a job may have changed, until unsubscribe is called.
 	Watch func(job string) (changed <-chan struct{}, unsubscribe func())
 	Costs Costs
+	// Terms reads the terms of an address, and returns what puts an estimate on them.
+	Terms func(terms url.Values) (Pricing, error)
 
 	BaseURL   string          // public, without a path: https://ushuru.example; "" is that of the request
 	Simulated bool            // every page says that the figures are simulated
@@ -60,14 +62,14 @@ type Pages struct {
 
 // New reads the embedded templates and assets.
 func New(o Options) (*Pages, error) {
-	if o.API == nil || o.Keyed == nil || o.Redis == nil || o.Watch == nil || o.Costs == nil {
-		return nil, errors.New("web: options without API, Keyed, Redis, Watch or Costs")
+	if o.API == nil || o.Keyed == nil || o.Redis == nil || o.Watch == nil || o.Costs == nil || o.Terms == nil {
+		return nil, errors.New("web: options without API, Keyed, Redis, Watch, Costs or Terms")
 	}
 	if o.Draining == nil {
 		o.Draining = context.Background()
 	}
 	p := &Pages{
-		options: o, api: client{frame.Client{API: o.API}}, links: links{o.Redis},
+		options: o, api: client{frame.Client{API: o.API}}, links: links{o.Redis, defaultRoom},
 		uploads: pace.NewPlaces(maxUploads),
 	}
 	var err error

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"ushuru/api/terms"
 	"ushuru/api/web/frame"
 	"ushuru/api/web/frame/frametest"
 	"ushuru/pkg/cost"
@@ -35,6 +37,7 @@ func served(t *testing.T, api http.HandlerFunc) (*Pages, http.Handler) {
 		Costs: func(context.Context, vehicle.Car, []string) (map[string]vehicle.Summary, error) {
 			return map[string]vehicle.Summary{}, nil
 		},
+		Terms: func(query url.Values) (Pricing, error) { return terms.ParseAddress(cost.Embedded(), query) },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -108,6 +108,15 @@ end
 return {1, used, limit, free}
 `)
 
+// countedFor returns how long something counts that is kept: what visitors cause counts for a day,
+// because many share a network.
+func countedFor(id string, ttl time.Duration) time.Duration {
+	if IsAnonymous(id) {
+		return min(ttl, 24*time.Hour)
+	}
+	return ttl
+}
+
 // account runs the script.
 func (b *Bytes) account(ctx context.Context, id string, args ...any) (Account, bool, error) {
 	reply, err := scriptAccount.Run(ctx, b.redis, []string{keyBytes(id)}, args...).Int64Slice()
@@ -122,7 +131,7 @@ func (b *Bytes) account(ctx context.Context, id string, args ...any) (Account, b
 func (b *Bytes) Take(ctx context.Context, id string, limit, reserve int64, things ...Kept) (Account, bool, error) {
 	args := append(make([]any, 0, 3+3*len(things)), limit, accountTTL.Milliseconds(), reserve)
 	for _, kept := range things {
-		args = append(args, kept.Name, kept.Size, kept.TTL.Milliseconds())
+		args = append(args, kept.Name, kept.Size, countedFor(id, kept.TTL).Milliseconds())
 	}
 	return b.account(ctx, id, args...)
 }
@@ -169,7 +178,7 @@ func AddTo(ctx context.Context, pipe redis.Cmdable, id string, size int64, ttl t
 	if id == "" {
 		return // of no key: the demo, a benchmark
 	}
-	step := time.Hour
+	step, ttl := time.Hour, countedFor(id, ttl)
 	if ttl > fineTTL {
 		step = 24 * time.Hour
 	}

@@ -1,0 +1,135 @@
+package web
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base32"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/gorilla/mux"
+
+	"ushuru/api/request"
+	"ushuru/pkg/localtime"
+	"ushuru/pkg/redisx"
+)
+
+// Pricing puts an estimate, as the API has answered it, on the terms of an address, as of the
+// time at which it was made. Described says that the visitor described the car.
+type Pricing func(result []byte, described bool, made time.Time) ([]byte, error)
+
+// The names of the terms in an address. They are signed, so that an address shows what was
+// entered in a form here, and nothing else.
+const (
+	termTarget    = "target" // what the buyer can pay, in shillings
+	termPrice     = "price"  // of the car in dollars, as the visitor gave it
+	termBasis     = "basis"  // cf when that price has the freight in it
+	termSignature = "sig"
+)
+
+// termsIn returns the terms among the fields of a form or of an address.
+func termsIn(fields url.Values) url.Values {
+	terms := url.Values{}
+	for name, ignored := range map[string]string{termTarget: ", TShZS", termPrice: ", $"} {
+		value := strings.Map(func(r rune) rune {
+			if strings.ContainsRune(ignored, r) {
+				return -1
+			}
+			return r
+		}, fields.Get(name))
+		if value != "" {
+			terms.Set(name, value)
+		}
+	}
+	if terms.Has(termPrice) && fields.Get(termBasis) == "cf" {
+		terms.Set(termBasis, "cf")
+	}
+	return terms
+}
+
+// seal returns a text that only a server of these pages can make of some others.
+func (p *Pages) seal(parent context.Context, texts ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
+	defer cancel()
+	secret, err := redisx.Secret(ctx, p.options.Redis, "page:secret")
+	if err != nil {
+		return "", request.ErrUnavailable.WithCause(err)
+	}
+	mac := hmac.New(sha256.New, secret)
+	_, _ = mac.Write([]byte(strings.Join(texts, "\n")))
+	return base32.StdEncoding.EncodeToString(mac.Sum(nil))[:tokenLength], nil
+}
+
+// networkOf returns a hash of the visitor's network.
+func (p *Pages) networkOf(r *http.Request) (string, error) {
+	return p.seal(r.Context(), "network", request.From(r).Network)
+}
+
+// tokenOf returns the token of a request of a network on this day.
+func (p *Pages) tokenOf(ctx context.Context, network, path string, body []byte) (string, error) {
+	return p.seal(ctx, "token", network, path, time.Now().In(localtime.Zone).Format(time.DateOnly), string(body))
+}
+
+// addressOf returns the address of the page of a request on some terms.
+func (p *Pages) addressOf(ctx context.Context, path, token string, terms url.Values) (string, error) {
+	address := "/" + kindOf(path, terms) + "/" + token
+	if len(terms) == 0 {
+		return address, nil
+	}
+	signature, err := p.seal(ctx, "terms", token, terms.Encode())
+	return address + "?" + terms.Encode() + "&" + termSignature + "=" + signature, err
+}
+
+// find returns what the address of a page leads to.
+func (p *Pages) find(r *http.Request) (*link, error) {
+	token, query := mux.Vars(r)["token"], r.URL.Query()
+	terms := termsIn(query)
+	found, err := p.links.find(r.Context(), token)
+	if err != nil {
+		return nil, err
+	}
+	address, err := p.addressOf(r.Context(), found.Path, token, terms)
+	if err != nil {
+		return nil, err
+	}
+	page, signed, _ := strings.Cut(address, "?")
+	if page != r.URL.Path && !strings.HasPrefix(r.URL.Path, page+"/") ||
+		len(terms) > 0 && !hmac.Equal([]byte(signed), []byte(terms.Encode()+"&"+termSignature+"="+query.Get(termSignature))) {
+		return nil, errUnknown
+	}
+	found.terms, found.query = terms, signed
+	return found, p.price(found)
+}
+
+// price puts what a link has shown on the terms of its address.
+func (p *Pages) price(found *link) error {
+	if len(found.terms) == 0 || found.Shown == nil || found.Shown.Result == nil {
+		return nil
+	}
+	pricing, err := p.options.Terms(found.terms)
+	if err != nil {
+		return err
+	}
+	found.Shown.Result, err = pricing(found.Shown.Result, found.Path == pathQuote, found.Made)
+	return err
+}
+
+// hidden returns the terms and their signature as hidden fields.
+func (l *link) hidden() (fields [][2]string) {
+	query, _ := url.ParseQuery(l.query) // our own
+	for name := range query {
+		fields = append(fields, [2]string{name, query.Get(name)})
+	}
+	return fields
+}
+
+// with returns an address of the same page with the terms of this one.
+func (l *link) with(path string) string {
+	if l.query == "" {
+		return path
+	}
+	return path + "?" + l.query
+}
