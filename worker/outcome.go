@@ -1,15 +1,18 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/logs"
 	"ushuru/pkg/metrics"
 	"ushuru/pkg/redisx"
 	"ushuru/tasks"
@@ -36,9 +39,9 @@ func (s *stepHandler) report(ctx context.Context, run *stepRun, o outcome) {
 	log := s.log.With("duration", o.all, "attempt", step.Attempt)
 	switch o.state {
 	case metrics.Completed:
-		log.InfoContext(ctx, "step completed", "early_steps", len(o.early))
+		log.DebugContext(ctx, "step completed", "early_steps", len(o.early))
 	case metrics.Cancelled:
-		log.InfoContext(ctx, "step cancelled: job has ended")
+		log.DebugContext(ctx, "step cancelled: job has ended")
 	case metrics.Failed:
 		code := tasks.JobError(o.err).Code
 		log.Log(ctx, levelOf(o.err), "step failed", "code", code, "retries", step.Retries, "error", o.err)
@@ -58,8 +61,9 @@ func countStep(counts *metrics.Metrics, job *jobs.Job, step string, outcome metr
 	})
 }
 
-// CountEnd counts the end of a job.
-func CountEnd(counts *metrics.Metrics, job *jobs.Job) {
+// Ended counts the end of a job, and logs it: it is the only line at INFO of a job that nothing
+// went wrong with.
+func Ended(counts *metrics.Metrics, log *slog.Logger, job *jobs.Job) {
 	end := metrics.JobEnd{
 		Kind: job.Kind, Class: string(job.Class), State: string(job.State), Took: job.Ended.Sub(job.Created),
 	}
@@ -67,6 +71,16 @@ func CountEnd(counts *metrics.Metrics, job *jobs.Job) {
 		end.Code = job.Error.Code
 	}
 	counts.JobEnded(end)
+	var scraped tasks.Scraped
+	_ = json.Unmarshal(job.Outputs[tasks.StepScrape], &scraped) // without one there is no car to name
+	retries := 0
+	for _, step := range job.Steps {
+		retries += step.Retries
+	}
+	ctx := logs.With(context.Background(), "job", job.ID, "request", job.Origin.Request, "key", job.Owner, "kind", job.Kind,
+		"class", end.Class, "site", pageHostOf(job), "car", strings.TrimSpace(scraped.Car.Make+" "+scraped.Car.Model))
+	log.InfoContext(ctx, "job ended", "outcome", cmp.Or(end.Code, end.State), "duration", end.Took,
+		"steps", len(job.Steps), "retries", retries)
 }
 
 // codeOf returns the code of the error of a step; "" for none, and for a step that waits
@@ -112,12 +126,12 @@ var ours = []string{
 	"authority_implausible",
 }
 
-// levelOf returns the level at which a failed step is logged: INFO when that lies in what
-// the caller has asked for, else ERROR.
+// levelOf returns the level at which a failed step is logged: DEBUG when that lies in what
+// the caller has asked for, since the end of the job says it, else ERROR.
 func levelOf(err error) slog.Level {
 	failed, ok := errors.AsType[*tasks.StepError](err)
 	if ok && failed.Permanent && !slices.Contains(ours, failed.Code) {
-		return slog.LevelInfo
+		return slog.LevelDebug
 	}
 	return slog.LevelError
 }

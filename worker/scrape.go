@@ -144,7 +144,7 @@ func (s *scraper) logPage(ctx context.Context, page *fetch.Page, err error) {
 	if failed, ok := errors.AsType[*fetch.Error](err); ok {
 		code = failed.Code
 	}
-	level := slog.LevelInfo
+	level := slog.LevelDebug
 	if slices.Contains(ours, code) || page.Status >= http.StatusInternalServerError {
 		level = slog.LevelError
 	}
@@ -158,7 +158,7 @@ func logFetch(ctx context.Context, log *slog.Logger, call string, err error) {
 	if !ok || failed.Code == fetch.HostBusy || log == nil {
 		return
 	}
-	level := slog.LevelInfo
+	level := slog.LevelDebug
 	if failed.Retryable {
 		level = slog.LevelError
 	}

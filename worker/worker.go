@@ -161,7 +161,7 @@ func New(o Options) (*Worker, error) {
 		},
 		BeforeSucceed: (&resultCache{o.Cache}).put,
 		Notifiers:     map[string]tasks.Notifier{tasks.SubscriberBatch: outcomes.onJobEnded},
-		OnEnd:         func(job *jobs.Job) { CountEnd(o.Metrics, job) },
+		OnEnd:         func(job *jobs.Job) { Ended(o.Metrics, o.Log, job) },
 		OnTakeover:    func(job *jobs.Job, step string) { o.Metrics.TookOver(job.Kind, step) },
 	})
 	dispatcher := &dispatcher{o.Redis, o.Jobs, o.Batches, engine, outcomes, o.BatchWindow, o.Log}

@@ -42,7 +42,7 @@ func newStores(client redis.UniversalClient, ring *webhook.Ring, log *slog.Logge
 		jobs: records, hub: hub,
 		engine: tasks.New(tasks.Options{
 			Redis: client, Jobs: records, Results: results, Webhooks: webhooks,
-			OnEnd: func(job *jobs.Job) { worker.CountEnd(counts, job) },
+			OnEnd: func(job *jobs.Job) { worker.Ended(counts, log, job) },
 		}),
 		batches: batch.NewStore(client), cache: results,
 		catalogue: tra.NewStore(client, tra.StoreOptions{

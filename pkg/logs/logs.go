@@ -1,6 +1,6 @@
 // Package logs makes the log of a process: what every line of one request or one step has
 // (With), one unit for durations, no secrets, clean excerpts of what strangers answer, and
-// an outage of Redis as a few lines in place of thousands.
+// an outage of Redis as a few lines in place of thousands. Times are those of Dar es Salaam.
 package logs
 
 import (
@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"ushuru/pkg/localtime"
 )
 
 // Options of New. The zero value logs JSON lines from INFO on.
@@ -69,6 +71,8 @@ func clean(_ []string, attr slog.Attr) slog.Attr {
 		return slog.String(attr.Key, redacted)
 	}
 	switch value := attr.Value.Any().(type) {
+	case time.Time:
+		return slog.Time(attr.Key, value.In(localtime.Zone))
 	case time.Duration:
 		const digits = 1000 // after the point of a millisecond, three
 		return slog.Float64(strings.TrimSuffix(attr.Key, "_ms")+"_ms", math.Round(value.Seconds()*1e3*digits)/digits)

@@ -239,7 +239,7 @@ func (a *Authority) logCall(ctx context.Context, name string, took time.Duration
 	}
 	level := slog.LevelError
 	if failed.Kind == NoSuchVehicle {
-		level = slog.LevelInfo
+		level = slog.LevelDebug
 	}
 	cause := failed.Error()
 	if failed.cause != nil {

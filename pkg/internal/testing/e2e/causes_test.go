@@ -162,3 +162,42 @@ func TestLogNamesAKeyThatIsRefused(t *testing.T) {
 		t.Errorf("refused key %v, address %v in %v", line["refused_key"], line["address"], line)
 	}
 }
+
+// A job that nothing goes wrong with is one line of the log, of less than 400 bytes, which says
+// whose it was, what came out and for which car, at the time of Dar es Salaam.
+func TestAJobIsOneLineOfTheLog(t *testing.T) {
+	t.Parallel()
+	var log lines
+	s := newStack(t, embeddedRedis(t))
+	s.log = logs.New(&log, logs.Options{})
+	s.work(tasks.Roles...)
+	s.post(s.car(0)).estimate(t) // the catalogue is there
+	log.await(t, "job ended")
+	begun := len(log.String())
+	for i := range 5 {
+		s.post(s.car(i+1), "X-Request-ID", "req-of-a-job").estimate(t)
+	}
+	gone := s.post(s.site + "/nothing")
+	var text string
+	testenv.Await(t, "the ends of six jobs", func() (any, bool) {
+		text = log.String()[begun:]
+		return text, strings.Count(text, "job ended") == 6
+	})
+	outcomes := map[any]int{}
+	for line := range strings.Lines(text) {
+		var values map[string]any
+		must(t, json.Unmarshal([]byte(line), &values))
+		outcomes[values["outcome"]]++
+		when, _ := values["time"].(string)
+		if values["msg"] != "job ended" || len(line) > 400 || !strings.HasSuffix(when, "+03:00") || values["key"] == nil ||
+			values["job"] == nil || values["duration_ms"] == nil || values["kind"] != "estimate" || values["site"] != "127.0.0.1" {
+			t.Errorf("%d bytes, want one short line of a job at +03:00: %s", len(line), line)
+		}
+		if values["outcome"] == "succeeded" && (values["request"] != "req-of-a-job" || values["car"] == nil) {
+			t.Errorf("neither request nor car: %s", line)
+		}
+	}
+	if outcomes["succeeded"] != 5 || outcomes["listing_gone"] != 1 || len(outcomes) != 2 {
+		t.Errorf("got %v, want 5 that succeeded and the gone one (%d):\n%s", outcomes, gone.status, text)
+	}
+}
