@@ -18,6 +18,8 @@ import (
 	"github.com/hibiken/asynq"
 
 	"ushuru/api"
+	"ushuru/api/request"
+	"ushuru/api/terms"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/drift"
@@ -204,6 +206,16 @@ func succeeded(result json.RawMessage) jobs.End {
 }
 
 // versionOf is estimateOf with another version.
+// shown is an estimate as a caller reads it who says nothing about it.
+func shown(estimate string) string {
+	plain := request.Request{Request: httptest.NewRequest(http.MethodGet, "/", http.NoBody)}
+	fields, err := plain.ReadFields(terms.OfEstimate)
+	if err != nil {
+		panic(err)
+	}
+	return string(message.View{}.Of(fields.Of([]byte(estimate))))
+}
+
 func versionOf(url, version string) json.RawMessage {
 	return json.RawMessage(swap(string(estimateOf(url)), `"version":"HYBRID G"`, `"version":"`+version+`"`))
 }

@@ -7,7 +7,8 @@ import (
 	"ushuru/pkg/keys"
 )
 
-const unauthorized = `{"error":"Invalid or missing API key"}`
+// unauthorized begins with what the contract says.
+const unauthorized = `{"error":"Invalid or missing API key","code":"api_key_invalid","retryable":false}`
 
 var bearerChallenge = map[string]string{"WWW-Authenticate": `Bearer realm="Ushuru"`, "Cache-Control": "no-store"}
 

@@ -85,7 +85,7 @@ var batchScenarios = []scenario{
 		want: map[string]string{"Content-Type": "application/json", "Content-Disposition": `attachment; filename="batch-{id}.json"`},
 		has: []string{
 			`{"batch":{"id":"{id}"`, `"results":[`, `"row":1,`, `"state":"succeeded","estimate":{"summary":{"onTheRoad":{`,
-			`"exchange":{"taxes":2650,"others":2700.5}`, `"code":"no_match"`, `"sameAs":1,"estimate"`, `"state":"waiting"}`,
+			`"exchange":{"taxes":2650,"others":2700.5,`, `"code":"no_match"`, `"sameAs":1,"estimate"`, `"state":"waiting"}`,
 		},
 	},
 }

@@ -2,9 +2,13 @@ package api_test
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -29,7 +33,7 @@ func checkContract(t *testing.T, r *http.Request, response *http.Response, body 
 // TestContractCanFail shows that the check sees what is wrong.
 func TestContractCanFail(t *testing.T) { //nolint:tparallel // its cases follow one another
 	t.Parallel()
-	good := string(estimateOf(site + "/1"))
+	good := string(message.View{Both: true}.Of(estimateOf(site + "/1")))
 	type table struct {
 		name, path string
 		status     int
@@ -48,12 +52,11 @@ func TestContractCanFail(t *testing.T) { //nolint:tparallel // its cases follow 
 		{"a misspelt line", at, 200, swap(good, `"standing":"quoted"`, `"standings":"quoted"`), "standing"},
 		{"a misspelt rate", at, 200, swap(good, `"others":2650`, `"others":2650,"other":1`), "other"},
 		{"a tax too many", at, 200, swap(good, `"recomputed":{`, `"recomputed":{"extraInUSD":"1.00",`), "extraInUSD"},
-		{"without the drive-away cost", at, 200, swap(good, `"driveAway":`, `"driveaway":`), "driveAway"},
-		{"without its date", at, 200, swap(good, `"asOf":"2026-11-21T`, `"asof":"2026-11-21T`), "asOf"},
+		{"without the drive-away cost", at, 200, swap(good, `"driveAway":`, `"driveaway":`), "driveaway"},
+		{"without its date", at, 200, swap(good, `"asOf":"2026-11-21T`, `"asof":"2026-11-21T`), "asof"},
 		{"a status that is not described", at, 418, `{"error":"x","code":"x"}`, "status"},
 		{"202 without Location", at, 202, `{}`, "Location"},
-		{"another 401", at, 401, `{"error":"no"}`, "error"},
-		{"a 401 with a code", at, 401, `{"error":"Invalid or missing API key","code":"x"}`, "code"},
+		{"a 401 without a code", at, 401, `{"error":"Invalid or missing API key"}`, "code"},
 		{"an unknown path", "/nowhere", 404, `{"error":"x","code":"not_found"}`, ""},
 		{"an unknown path with success", "/nowhere", 200, `{}`, "no such operation"},
 		{"an error without a message", "/nowhere", 404, `{"code":"not_found"}`, "error"},
@@ -106,15 +109,36 @@ func TestTheDocumentedExampleIsThatOfTheTests(t *testing.T) {
 	}
 	const from, to = "    Estimate:\n      value:\n", "\n\n  schemas:\n"
 	document := read("openapi.yaml")
-	before, rest, found := strings.Cut(document, from)
-	_, after, ends := strings.Cut(rest, to)
-	if !found || !ends {
+	_, rest, found := strings.Cut(document, from)
+	if !found || !strings.Contains(rest, to) {
 		t.Fatal("no example")
 	}
-	const indent = "        "
-	example := indent + strings.ReplaceAll(strings.TrimSpace(read("testdata/estimate.json")), "\n", "\n"+indent)
-	if want := before + from + example + to + after; document != want {
-		t.Error("the example of openapi.yaml is not testdata/estimate.json, indented")
+	example, _, _ := strings.Cut(rest, to)
+	var documented, want any
+	if err := errors.Join(json.Unmarshal([]byte(example), &documented),
+		json.Unmarshal([]byte(shown(read("testdata/estimate.json"))), &want)); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(documented, want) {
+		t.Error("the example of openapi.yaml is not testdata/estimate.json as a caller reads it")
+	}
+}
+
+// TestAnEstimateIsLean: it says every sentence once, but the messages of warnings twice.
+func TestAnEstimateIsLean(t *testing.T) {
+	t.Parallel()
+	answer := shown(string(estimateOf(site + "/1")))
+	if len(answer) > 12<<10 {
+		t.Errorf("got %d bytes, want at most 12 KB", len(answer))
+	}
+	said := map[string]int{}
+	for _, sentence := range regexp.MustCompile(`"[^"]*[a-z]{3}[^"]{25,}"`).FindAllString(answer, -1) {
+		said[sentence]++
+	}
+	for sentence, times := range said {
+		if times > 1 && !strings.Contains(answer, `"message":`+sentence) || times > 2 {
+			t.Errorf("%s is there %d times", sentence, times)
+		}
 	}
 }
 

@@ -32,7 +32,7 @@ func prefer(value string) map[string]string { return map[string]string{"Prefer":
 var estimateScenarios = []scenario{
 	{
 		name: "a new listing", url: "/v1/estimate", body: `{"url":"https://cars.example/new"}`,
-		status: 200, exact: string(estimateOf("https://cars.example/new")), want: map[string]string{"Preference-Applied": ""},
+		status: 200, exact: shown(string(estimateOf("https://cars.example/new"))), want: map[string]string{"Preference-Applied": ""},
 	},
 	{
 		name: "in its canonical form", url: "/v1/estimate", body: `{"url":"HTTPS://CARS.example:443/canonical"}`,
@@ -41,8 +41,21 @@ var estimateScenarios = []scenario{
 	{
 		name: "from the cache", url: "/v1/estimate", body: `{"url":"https://cars.example/hit"}`, headers: prefer("respond-async"),
 		before: func(t *testing.T, a *app) string { a.put(t, "/hit"); return "" },
-		status: 200, exact: swap(string(estimateOf("https://cars.example/hit")), `"cached":false`, `"cached":true`),
+		status: 200, exact: shown(swap(string(estimateOf("https://cars.example/hit")), `"cached":false`, `"cached":true`)),
 		want: map[string]string{"Preference-Applied": "", "Cache-Control": "no-store"},
+	},
+	{
+		name: "only the contract", url: "/v1/estimate?fields=contract", body: `{"url":"https://cars.example/contract"}`, status: 200,
+		has:    []string{`{"input":{"url":"https://cars.example/contract"},"car":{"make":"TOYOTA",`, `"tax":{"referenceNumber":`, `"cached":false}`},
+		hasNot: []string{`"summary"`, `"driveAway"`, `"yearBasis"`, `"reasonCode"`, `"text"`},
+	},
+	{
+		name: "a member that does not exist", url: "/v1/estimate?fields=car.colr", body: `{"url":"https://cars.example/new"}`, status: 400,
+		has: []string{`"code":"field_unknown"`, `"param":"fields"`, `car.colr`, `car.make, car.model, `},
+	},
+	{
+		name: "in both languages", url: "/v1/estimate?lang=all", body: `{"url":"https://cars.example/both"}`, status: 200,
+		has: []string{`"text":{"en":"About TSh`, `"sw":"Takriban TSh`, `,"draft":true}`}, hasNot: []string{`"draft":true,`},
 	},
 	{
 		name: "no match", url: "/v1/estimate", body: `{"url":"https://cars.example/no-match"}`, status: 422,
@@ -130,7 +143,7 @@ func TestTimeoutNamesTheJob(t *testing.T) {
 	}
 	scenario{
 		name: "later", url: "/v1/jobs/" + id, status: 200,
-		has: []string{`"state":"succeeded"`, `"result":` + string(estimateOf(site+hangs))},
+		has: []string{`"state":"succeeded"`, `"result":` + shown(string(estimateOf(site+hangs)))},
 	}.run(t, a)
 }
 
@@ -153,7 +166,7 @@ func TestConcurrentCallersShareAJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range callers {
-		if got := <-answers; got.status != http.StatusOK || got.body != string(estimateOf(site+"/shared")) {
+		if got := <-answers; got.status != http.StatusOK || got.body != shown(string(estimateOf(site+"/shared"))) {
 			t.Errorf("%d %s", got.status, got.body)
 		}
 	}

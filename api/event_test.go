@@ -108,7 +108,7 @@ func TestJobEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	end := next(t, events)
-	if end.name != "end" || !strings.Contains(end.data, `"result":`+string(estimateOf(site+"/followed"))) {
+	if end.name != "end" || !strings.Contains(end.data, `"result":`+shown(string(estimateOf(site+"/followed")))) {
 		t.Errorf("end %+v", end)
 	}
 	if more, ok := <-events; ok {

@@ -88,11 +88,6 @@ func ExampleServer_ServeHTTP() {
 	// {
 	//   "error": "\"model\" is required unless modelCode, rawModelCode or modelBody is sent.",
 	//   "code": "field_invalid",
-	//   "text": {
-	//     "en": "\"model\" is required unless modelCode, rawModelCode or modelBody is sent.",
-	//     "sw": "\"model\" inahitajika isipotumwa modelCode, rawModelCode au modelBody.",
-	//     "draft": true
-	//   },
 	//   "values": {
 	//     "field": "model"
 	//   },

@@ -27,7 +27,7 @@ var explainScenarios = []scenario{
 	{
 		name: "a new listing", url: "/v1/estimate", body: explained("/explained"),
 		before: func(t *testing.T, a *app) string { a.explain(t, cache.EstimateKey(site+"/explained")); return "" },
-		status: 200, exact: with(string(estimateOf(site + "/explained"))),
+		status: 200, exact: shown(with(string(estimateOf(site + "/explained")))),
 	},
 	{
 		name: "from the cache", url: "/v1/estimate", body: explained("/explained-hit"),
@@ -36,13 +36,13 @@ var explainScenarios = []scenario{
 			a.explain(t, cache.EstimateKey(site+"/explained-hit"))
 			return ""
 		},
-		status: 200, exact: with(swap(string(estimateOf(site+"/explained-hit")), `"cached":false`, `"cached":true`)),
+		status: 200, exact: shown(with(swap(string(estimateOf(site+"/explained-hit")), `"cached":false`, `"cached":true`))),
 	},
 	{
 		name: "a page", url: "/v1/estimate",
 		body:   `{"url":"https://cars.example/explained-page","html":"page","explain":true}`,
 		before: func(t *testing.T, a *app) string { a.explain(t, a.pastedKey("/explained-page", "page")); return "" },
-		status: 200, exact: with(string(versionOf(site+"/explained-page", "page"))),
+		status: 200, exact: shown(with(string(versionOf(site+"/explained-page", "page")))),
 	},
 	{
 		name: "no longer kept", url: "/v1/estimate", body: explained("/unexplained"),

@@ -32,9 +32,7 @@ var statusScenarios = []scenario{
 	{
 		name: "status before the first probe", url: "/v1/tra-status", status: 200,
 		exact: `{"status":"down","checkedAt":null,"latencyMs":0,"lastSuccessAt":null,"lastFailureAt":null,` +
-			`"reason":"no_worker","message":"No worker that can ask TRA's calculator is running.",` +
-			`"text":{"en":"No worker that can ask TRA's calculator is running.",` +
-			`"sw":"Kwa sasa hakuna seva inayoweza kuuliza kikokotoo cha TRA.","draft":true},` + noRules + `}`,
+			`"reason":"no_worker","message":"No worker that can ask TRA's calculator is running.",` + noRules + `}`,
 	},
 }
 

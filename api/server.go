@@ -220,8 +220,8 @@ func (s *Server) log(r *http.Request, rec *request.Recorder, took time.Duration)
 
 // The errors of package api itself. Resources and respond have their own.
 var (
-	errUnauthorized = &problem.Problem{ // no code: the contract gives the whole body
-		Status: http.StatusUnauthorized, Notice: message.Notice{Message: "Invalid or missing API key"},
+	errUnauthorized = &problem.Problem{ // the contract has its sentence, in one language
+		Status: http.StatusUnauthorized, Notice: message.Notice{Code: "api_key_invalid", Message: "Invalid or missing API key"},
 	}
 	errAmbiguousLength = problem.BadRequest("length_ambiguous")
 )

@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/localtime"
+	"ushuru/pkg/message"
+	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
 	"ushuru/pkg/webhook"
 )
@@ -114,6 +117,7 @@ type jobCompletedEvent struct {
 	State    jobs.State     `json:"state"`
 	Created  time.Time      `json:"created"`
 	Ended    time.Time      `json:"ended"`
+	URLs     []string       `json:"urls,omitempty"` // of the listings or the sheet
 	Location string         `json:"location"`
 	Error    *vehicle.Error `json:"error,omitempty"`
 }
@@ -141,16 +145,33 @@ func (e *Engine) notifyKeys(ctx context.Context, job *jobs.Job, subscribers []st
 		owners = append(owners, owner)
 		data := jobCompletedEvent{
 			ID: job.ID, Kind: job.Kind, State: job.State, Created: localtime.Of(job.Created), Ended: localtime.Of(job.Ended),
-			Location: "/v1/jobs/" + job.ID, Error: eventError(job.Error),
+			URLs: URLsOf(job), Location: "/v1/jobs/" + job.ID, Error: eventError(job.Error),
 		}
 		subject := job.ID
 		if query != "" {
 			data.Location += "?" + query
 			subject += "?" + query
 		}
-		errs = append(errs, e.webhooks.Emit(ctx, owner, webhook.JobCompleted, subject, job.Ended, data))
+		said, err := inViewOf(query, data)
+		if err == nil {
+			err = e.webhooks.Emit(ctx, owner, webhook.JobCompleted, subject, job.Ended, said)
+		}
+		errs = append(errs, err)
 	}
 	slices.Sort(owners)
 	errs = append(errs, e.nameListings(ctx, slices.Compact(owners), job))
 	return errors.Join(errs...)
+}
+
+// inViewOf returns data as JSON, as the caller reads it whose query this is.
+func inViewOf(query string, data any) (json.RawMessage, error) {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, fmt.Errorf("tasks: query of a subscriber: %w", err)
+	}
+	said, err := plainjson.Encode(data)
+	if err != nil {
+		return nil, fmt.Errorf("tasks: event: %w", err)
+	}
+	return message.ViewIn(values.Get("lang")).Of(said), nil
 }

@@ -116,7 +116,7 @@ func (k *Work) Serve(w http.ResponseWriter, r *request.Request, wanted Wanted, f
 	if err != nil {
 		return err
 	}
-	request.WriteBytes(w, http.StatusOK, body)
+	request.WriteBytes(w, http.StatusOK, r.Fields.Of(body))
 	return nil
 }
 
@@ -136,7 +136,7 @@ func (o Outcome) isEmpty() bool { return o.Result == nil && o.Job == nil }
 
 // ViewOf returns how a request reads the result of a job of a kind.
 func ViewOf(r *request.Request, kind string) terms.View {
-	v := terms.View{Lang: r.Lang}
+	v := terms.View{View: r.View, Fields: r.Fields}
 	if kind == tasks.KindEstimate || kind == tasks.KindQuote { // a comparison is made on its terms
 		v.Terms = r.Terms
 	}

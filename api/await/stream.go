@@ -10,6 +10,7 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/api/request"
+	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/plainjson"
 )
@@ -121,9 +122,9 @@ func (s *Streams) Send(w http.ResponseWriter, r *request.Request, source Source)
 	}
 }
 
-// NewEvent returns the event with a body in a language. Its id is the hash of the
+// NewEvent returns the event with a body as the caller reads it. Its id is the hash of the
 // fingerprint, so that every API process knows which event a caller has.
-func NewEvent(lang string, body, fingerprint any, last bool) (Event, error) {
+func NewEvent(view message.View, body, fingerprint any, last bool) (Event, error) {
 	data, err := plainjson.Encode(body)
 	if err != nil {
 		return Event{}, err
@@ -133,7 +134,7 @@ func NewEvent(lang string, body, fingerprint any, last bool) (Event, error) {
 		return Event{}, err
 	}
 	sum := sha256.Sum256(identity)
-	ev := Event{id: hex.EncodeToString(sum[:8]), name: "progress", data: request.InLanguage(data, lang), last: last}
+	ev := Event{id: hex.EncodeToString(sum[:8]), name: "progress", data: view.Of(data), last: last}
 	if last {
 		ev.name = "end"
 	}

@@ -244,7 +244,7 @@ func (s *Resource) create(
 		return nil, hook, err
 	}
 	req := batch.New{ID: id, Owner: r.Key.ID, Rows: rows, Origin: r.Origin()}
-	req.Options.Webhook, req.Options.Columns = hook.ID, from.Columns
+	req.Options.Webhook, req.Options.Columns, req.Options.Lang = hook.ID, from.Columns, r.View.Asked()
 	if options.Rate != nil {
 		req.Options.Rate = options.Rate.String()
 	}
@@ -293,6 +293,9 @@ func (s *Resource) find(parent context.Context, r *request.Request) (*batch.Batc
 		return nil, errNotFound
 	case err != nil:
 		return nil, request.ErrUnavailable.WithCause(err)
+	}
+	if r.URL.Query().Get("lang") == "" {
+		r.View = message.ViewIn(b.Options.Lang)
 	}
 	return b, nil
 }

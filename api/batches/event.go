@@ -22,7 +22,7 @@ func (s *Resource) Events(w http.ResponseWriter, plain *http.Request) error {
 		body := s.shown(ctx, b)
 		fingerprint := body // the throughput changes with every event
 		fingerprint.PerSecond, fingerprint.SecondsLeft = 0, 0
-		return await.NewEvent(r.Lang, body, fingerprint, !b.Ended.IsZero())
+		return await.NewEvent(r.View, body, fingerprint, !b.Ended.IsZero())
 	}
 	hindrances := func(ctx context.Context) string { return s.options.Work.Hindrances(ctx, nil) }
 	return s.options.Streams.Send(w, r, await.Source{Changed: changed, Load: load, Hindrances: hindrances})

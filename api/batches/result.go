@@ -16,6 +16,7 @@ import (
 	"ushuru/api/terms"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/export"
+	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/plainjson"
@@ -87,6 +88,13 @@ func (s *Resource) GetResults(w http.ResponseWriter, plain *http.Request) error 
 	if err != nil {
 		return err
 	}
+	if r.Fields, err = r.ReadFields(terms.OfRow); err != nil {
+		return err
+	}
+	by, err := parseSort(r, part)
+	if err != nil {
+		return err
+	}
 	b, err := s.find(r.Context(), r)
 	if err != nil {
 		return err
@@ -99,10 +107,6 @@ func (s *Resource) GetResults(w http.ResponseWriter, plain *http.Request) error 
 		return err
 	}
 	defer release()
-	by, err := parseSort(r, part)
-	if err != nil {
-		return err
-	}
 	if by != "" { // all rows are read before the first is sent
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * writeTimeout))
 	}
@@ -121,7 +125,7 @@ func (s *Resource) GetResults(w http.ResponseWriter, plain *http.Request) error 
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	view := tableView{lang: r.Lang, bom: bom, lines: s.costLines(), following: following}
+	view := tableView{View: r.View, fields: r.Fields, bom: bom, lines: s.costLines(), following: following}
 	if err := s.sendResults(w, r, f, b, rows, view); err != nil {
 		request.SetError(w, err)
 		panic(http.ErrAbortHandler) // half a response must not look complete
@@ -233,21 +237,24 @@ type resultBody struct {
 // lineWriter writes results as JSON, one a line.
 type lineWriter struct {
 	w       io.Writer
-	lang    string
+	view    tableView
 	columns []string // the caller's own
 }
 
 func beginLines(w io.Writer, b body, view tableView) (resultWriter, error) {
-	return lineWriter{w, view.lang, b.columns}, nil
+	return lineWriter{w, view, b.columns}, nil
 }
 
 func (l lineWriter) result(item batch.Item, estimate json.RawMessage) error {
-	data, err := plainjson.Encode(resultBody{newItemBody(item, l.columns), estimate})
-	if err != nil {
-		return err
+	data, err := l.encode(item, estimate)
+	if err == nil {
+		_, err = l.w.Write(append(l.view.Of(data), '\n'))
 	}
-	_, err = l.w.Write(append(request.InLanguage(data, l.lang), '\n'))
 	return err
+}
+
+func (l lineWriter) encode(item batch.Item, estimate json.RawMessage) ([]byte, error) {
+	return plainjson.Encode(resultBody{newItemBody(item, l.columns), l.view.fields.Of(estimate)})
 }
 
 func (lineWriter) end() error { return nil }
@@ -258,6 +265,7 @@ func (lineWriter) discard() {}
 type jsonWriter struct {
 	lineWriter
 	started bool
+	draft   bool   // a row has Swahili that no native speaker has checked
 	next    string // cursor of the rows that follow; "" for none
 }
 
@@ -266,8 +274,9 @@ func beginJSON(w io.Writer, b body, view tableView) (resultWriter, error) {
 	if err != nil {
 		return nil, err
 	}
+	data, draft := view.Part(data)
 	_, err = fmt.Fprintf(w, `{"batch":%s,"results":[`, data)
-	return &jsonWriter{lineWriter: lineWriter{w, view.lang, b.columns}}, err
+	return &jsonWriter{lineWriter: lineWriter{w, view, b.columns}, draft: draft}, err
 }
 
 func (j *jsonWriter) result(item batch.Item, estimate json.RawMessage) error {
@@ -276,18 +285,25 @@ func (j *jsonWriter) result(item batch.Item, estimate json.RawMessage) error {
 		separator = ","
 	}
 	j.started = true
-	if _, err := io.WriteString(j.w, separator); err != nil {
+	data, err := j.encode(item, estimate)
+	if err != nil {
 		return err
 	}
-	return j.lineWriter.result(item, estimate)
+	data, draft := j.view.Part(data)
+	j.draft = j.draft || draft
+	_, err = fmt.Fprintf(j.w, "%s%s\n", separator, data)
+	return err
 }
 
 func (j *jsonWriter) end() error {
+	end := "]"
 	if j.next != "" {
-		_, err := fmt.Fprintf(j.w, "],\"next\":%q}", j.next)
-		return err
+		end += fmt.Sprintf(`,"next":%q`, j.next)
 	}
-	_, err := io.WriteString(j.w, "]}")
+	if j.draft {
+		end += `,"draft":true`
+	}
+	_, err := io.WriteString(j.w, end+"}")
 	return err
 }
 
@@ -299,8 +315,10 @@ type tableWriter struct {
 
 // tableView is how a caller wants to see results.
 type tableView struct {
-	lang string
-	bom  bool // of CSV
+	message.View
+
+	fields request.Fields // of JSON
+	bom    bool           // of CSV
 
 	lines     []export.CostLine
 	following string // cursor of the rows that follow; "" for none
@@ -318,7 +336,7 @@ func beginTable(
 	begin func(io.Writer, export.Options) (export.Writer, error),
 ) func(io.Writer, body, tableView) (resultWriter, error) {
 	return func(w io.Writer, b body, view tableView) (resultWriter, error) {
-		options := export.Options{Lang: view.lang, BOM: view.bom, Columns: b.columns, Lines: view.lines, Batch: b.ID}
+		options := export.Options{Lang: view.Lang, BOM: view.bom, Columns: b.columns, Lines: view.lines, Batch: b.ID}
 		if b.Options.Rate != nil {
 			options.Terms.Rate = b.Options.Rate.String()
 		}
@@ -332,7 +350,7 @@ func beginTable(
 			options.Terms.Landing = b.Options.Landing.From + " – " + b.Options.Landing.To
 		}
 		table, err := begin(w, options)
-		return tableWriter{table, view.lang}, err
+		return tableWriter{table, view.Lang}, err
 	}
 }
 

@@ -30,6 +30,7 @@ type compareRequest struct {
 
 	URL1 string `json:"url1"`
 	URL2 string `json:"url2"`
+	Lang string `json:"lang"`
 }
 
 // TypeProblem returns the problem of a field that has the wrong type. A URL that
@@ -85,6 +86,9 @@ func (s *Resource) readComparison(w http.ResponseWriter, r *request.Request) (in
 	if input, err = s.comparisonInput(&body, r.Lang); err != nil {
 		return input, err
 	}
+	if r.Fields, err = r.ReadFields(terms.OfComparison); err != nil {
+		return input, err
+	}
 	if err := terms.Read(r, &body.Request); err != nil {
 		return input, err
 	}
@@ -114,7 +118,8 @@ func (s *Resource) comparisonInput(body *compareRequest, lang string) (input tas
 		return input, errSameListing
 	}
 	input.Lang = lang
-	return input, nil
+	_, err = request.ParseLanguage(body.Lang)
+	return input, err
 }
 
 // pairProblem says which of the two URLs is wrong, and why.

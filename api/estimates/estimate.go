@@ -87,6 +87,9 @@ func (s *Resource) PostEstimate(w http.ResponseWriter, plain *http.Request) erro
 	if err := terms.Read(r, &body.Request); err != nil {
 		return err
 	}
+	if r.Fields, err = r.ReadFields(terms.OfEstimate); err != nil {
+		return err
+	}
 	r.Explain = body.Explain
 	identity := terms.Identity(r.Terms, input, body.Explain)
 	input = input.For(r.Key.ID)

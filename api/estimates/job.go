@@ -29,6 +29,12 @@ var (
 	errWanted            = problem.Conflict("job_wanted")
 )
 
+// fieldsOf are the members of the result of a job of a kind.
+var fieldsOf = map[string]request.FieldSets{
+	tasks.KindEstimate: terms.OfEstimate, tasks.KindQuote: terms.OfEstimate, tasks.KindCompare: terms.OfComparison,
+	tasks.KindReport: terms.OfReport,
+}
+
 // jobBody returns a job for the caller of a request, in the view of its query: what leads
 // to the result has that view too.
 func (s *Resource) jobBody(r *request.Request, job *jobs.Job) (await.Body, error) {
@@ -40,6 +46,9 @@ func (s *Resource) jobBody(r *request.Request, job *jobs.Job) (await.Body, error
 	if err != nil {
 		return body, err
 	}
+	if r.Fields, err = r.ReadFields(fieldsOf[job.Kind]); err != nil {
+		return body, err
+	}
 	r.Terms, r.Explain, r.Ignored = view.Terms, view.Explain, ignored
 	body.Link(await.ViewOf(r, job.Kind))
 	if job.State != jobs.Succeeded && body.Error == nil {
@@ -47,6 +56,7 @@ func (s *Resource) jobBody(r *request.Request, job *jobs.Job) (await.Body, error
 	}
 	if body.Error == nil {
 		body.Result, err = s.jobResult(r, job, nil)
+		body.Result = r.Fields.Of(body.Result)
 		return body, err
 	}
 	_, err = s.jobResult(r, job, body.Error)
@@ -156,7 +166,7 @@ func (s *Resource) JobEvents(w http.ResponseWriter, plain *http.Request) error {
 		if body.WaitingFor == await.WaitingForSite { // the time left changes with every event
 			fingerprint.Message, fingerprint.RetryAfter = "", 0
 		}
-		return await.NewEvent(r.Lang, body, fingerprint, job.State.Ended())
+		return await.NewEvent(r.View, body, fingerprint, job.State.Ended())
 	}}
 	source.Hindrances = func(ctx context.Context) string { return s.options.Work.Hindrances(ctx, listings) }
 	return s.options.Streams.Send(w, r, source)

@@ -64,6 +64,9 @@ func (s *Resource) PostQuote(w http.ResponseWriter, plain *http.Request) error {
 	if err := terms.Read(r, &body.Request); err != nil {
 		return err
 	}
+	if r.Fields, err = r.ReadFields(terms.OfEstimate); err != nil {
+		return err
+	}
 	wanted := await.Wanted{Kind: tasks.KindQuote, Input: input, Identity: terms.Identity(r.Terms, input)}
 	if wanted.Key, err = tasks.QuoteKey(input); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"ushuru/api/await"
 	"ushuru/api/problem"
 	"ushuru/api/request"
+	"ushuru/api/terms"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/sheet"
@@ -33,7 +34,8 @@ var (
 // reportRequest is the body of POST /v1/condition-report: the URL of a sheet,
 // or a form with its file.
 type reportRequest struct {
-	URL string `json:"url"`
+	URL  string `json:"url"`
+	Lang string `json:"lang"`
 
 	file []byte // nil when the URL is given
 }
@@ -53,6 +55,9 @@ func (s *Resource) PostReport(w http.ResponseWriter, plain *http.Request) error 
 	}
 	input, err := s.reportInput(body)
 	if err != nil {
+		return err
+	}
+	if r.Fields, err = r.ReadFields(terms.OfReport); err != nil {
 		return err
 	}
 	wanted := await.Wanted{Kind: tasks.KindReport, Attachment: body.file, Identity: reportIdentity{input, r.Lang}}
@@ -136,7 +141,9 @@ func (s *Resource) readReport(w http.ResponseWriter, r *request.Request) (body r
 	if isForm(r.Header) {
 		return s.readForm(w, r)
 	}
-	err = r.JSON(w, request.MaxBody, &body)
+	if err = r.JSON(w, request.MaxBody, &body); err == nil {
+		_, err = request.ParseLanguage(body.Lang)
+	}
 	return body, err
 }
 

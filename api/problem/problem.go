@@ -106,9 +106,6 @@ func (p *Problem) Error() string {
 	if p.cause != nil {
 		said = p.cause.Error()
 	}
-	if p.Code == "" { // the contract gives it none
-		return said
-	}
 	return p.Code + ": " + said
 }
 
@@ -180,9 +177,6 @@ func (p *Problem) SetHeader(h http.Header) {
 
 // Encode returns the body of a response with the problem, as JSON.
 func (p *Problem) Encode() ([]byte, error) {
-	if p.Code == "" { // the contract gives the whole body of a 401
-		return plainjson.Encode(map[string]string{"error": p.Message})
-	}
 	if p.Rows != nil {
 		return plainjson.Encode(struct {
 			vehicle.Error

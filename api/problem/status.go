@@ -65,7 +65,7 @@ func (p *Problem) Retryable() bool {
 var passing = []string{"host_busy", "authority_implausible"}
 
 // ours are the codes of errors that the operator must look at.
-var ours = []string{"", "internal", "unavailable", "worker_lost", "deadline_exceeded"}
+var ours = []string{"internal", "unavailable", "worker_lost", "deadline_exceeded"}
 
 // Level returns the level at which a response with the problem is logged, by whose it is:
 // that of a caller's mistake is Info, that of a site, the authority or the AI Warn.

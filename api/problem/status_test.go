@@ -67,11 +67,4 @@ func TestEveryBodyHasWhatAProgramNeeds(t *testing.T) {
 	if body.Retryable == nil || *body.Retryable || body.Param != "costs.freightUSD" || body.Request != "r1" {
 		t.Errorf("%s", data)
 	}
-	unauthorized := &problem.Problem{Status: 401, Request: "r1", Notice: message.Notice{Message: "Invalid or missing API key"}}
-	if data, err := unauthorized.Encode(); err != nil || string(data) != `{"error":"Invalid or missing API key"}` {
-		t.Errorf("%s, %v", data, err)
-	}
-	if said := unauthorized.Error(); said != "Invalid or missing API key" {
-		t.Errorf("in the log: %q", said)
-	}
 }

@@ -202,11 +202,12 @@ func (r *Request) SetBodyLanguage(body []byte) error {
 	if lang == "" {
 		return nil
 	}
-	lang, err := ParseLanguage(lang)
-	if err == nil {
-		r.Lang = lang
+	view, err := ParseView(lang)
+	if err != nil {
+		return err
 	}
-	return err
+	r.View = message.View{Lang: view.Lang, Both: view.Both || r.Both}
+	return nil
 }
 
 // maxIgnored is how many fields a warning names.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,9 +32,11 @@ type Request struct {
 	Key     keys.Key // the caller's, once it is verified
 	Refused string   // id of the key that was refused, if there is one
 
-	Lang    string        // of the sentences in the response; empty is English
+	message.View // of the sentences in the response
+
 	Terms   vehicle.Terms // on which the request wants its cost
 	Explain bool          // the request wants the source of each value
+	Fields  Fields        // of the result that the request wants
 	Strict  bool          // the request wants to be refused for fields that do not exist
 	Ignored []string      // fields of the request that do not exist
 
@@ -99,24 +102,33 @@ func NetworkOf(address netip.Addr) string {
 func (r *Request) ReadParameters(waitMax time.Duration) (err error) {
 	r.Prefer = parsePreference(r.Header, waitMax)
 	query := r.URL.Query()
-	if r.Lang, err = ParseLanguage(query.Get("lang")); err != nil {
+	if r.View, err = ParseView(query.Get("lang")); err != nil {
 		return err
 	}
 	r.Strict, err = Flag(query, "strict")
 	return err
 }
 
-var errLangInvalid = problem.BadRequest("lang_invalid").Of("lang")
+var (
+	errLangInvalid = problem.BadRequest("lang_invalid").Of("lang")
+	errOneLanguage = problem.BadRequest("lang_invalid.one").Of("lang")
+)
 
-// ParseLanguage parses the language of a text. The default is English.
-func ParseLanguage(lang string) (string, error) {
-	switch lang {
-	case "":
-		return message.English, nil
-	case message.English, message.Swahili:
-		return lang, nil
+// ParseView parses the languages of an answer. The default is English.
+func ParseView(lang string) (message.View, error) {
+	if !slices.Contains([]string{"", message.English, message.Swahili, message.All}, lang) {
+		return message.View{}, errLangInvalid
 	}
-	return "", errLangInvalid
+	return message.ViewIn(lang), nil
+}
+
+// ParseLanguage parses the language of what is written in one. The default is English.
+func ParseLanguage(lang string) (string, error) {
+	view, err := ParseView(lang)
+	if view.Both {
+		err = errOneLanguage
+	}
+	return view.Lang, err
 }
 
 // Warnings returns the warning about the fields that were ignored; nil when there are

@@ -27,16 +27,18 @@ func WriteJSON(w http.ResponseWriter, status int, body any) error {
 func WriteBytes(w http.ResponseWriter, status int, data []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(InLanguage(data, languageOf(w))) // it fails only when the client has disconnected
+	_, _ = w.Write(viewOf(w).Of(data)) // it fails only when the client has disconnected
 }
 
 // WriteTagged responds with data under a tag of its content, or with 304 to a caller who has it.
+// It is small, so a range of it is not served.
 func WriteTagged(w http.ResponseWriter, r *http.Request, mediaType, caching string, data []byte) {
 	sum := sha256.Sum256(data)
 	h := w.Header()
 	h.Set("Content-Type", mediaType)
 	h.Set("Cache-Control", caching)
 	h.Set("ETag", `W/"`+hex.EncodeToString(sum[:8])+`"`) // weak: the response may be compressed
+	r.Header.Del("Range")
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 }
 
@@ -113,24 +115,12 @@ func recorderBehind(w http.ResponseWriter) *Recorder {
 	}
 }
 
-// languageOf returns the language that the sentences of a response are in.
-func languageOf(w http.ResponseWriter) string {
+// viewOf returns how the caller of a response reads its texts.
+func viewOf(w http.ResponseWriter) message.View {
 	if rec := recorderBehind(w); rec != nil {
-		return rec.Request.Lang
+		return rec.Request.View
 	}
-	return ""
-}
-
-// InLanguage returns JSON with its sentences in a language. JSON that cannot be
-// translated stays as it is.
-func InLanguage(data []byte, lang string) []byte {
-	if lang != message.Swahili {
-		return data
-	}
-	if translated, err := message.Translate(data); err == nil {
-		return translated
-	}
-	return data
+	return message.View{}
 }
 
 // SetRoute records the route of a request.

@@ -72,9 +72,11 @@ func Query(terms vehicle.Terms) (query url.Values) {
 // whether with the source of each value. Callers of one job share its work, and each has
 // a view of its own in the query of the job's URL.
 type View struct {
+	message.View
+
 	Terms   vehicle.Terms
-	Lang    string
 	Explain bool
+	Fields  request.Fields
 }
 
 // Query returns the view as the query of a URL, "" for the usual one.
@@ -83,8 +85,11 @@ func (v View) Query() string {
 	if v.Explain {
 		query.Set("explain", "true")
 	}
-	if v.Lang == message.Swahili {
-		query.Set("lang", v.Lang)
+	if lang := v.Asked(); lang != "" {
+		query.Set("lang", lang)
+	}
+	if fields := v.Fields.Asked(); fields != "" {
+		query.Set("fields", fields)
 	}
 	return query.Encode()
 }

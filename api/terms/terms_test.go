@@ -228,8 +228,8 @@ func TestTheViewOfAResultIsInItsURL(t *testing.T) {
 		want string
 	}{
 		{View{}, "/v1/jobs/1"},
-		{View{Lang: message.English}, "/v1/jobs/1"},
-		{View{Lang: message.Swahili, Explain: true}, "/v1/jobs/1?explain=true&lang=sw"},
+		{View{View: message.View{Lang: message.English}}, "/v1/jobs/1"},
+		{View{View: message.View{Lang: message.Swahili}, Explain: true}, "/v1/jobs/1?explain=true&lang=sw"},
 		{View{Terms: vehicle.Terms{Rate: decimal.NewFromInt(2700), ByMonth: true}}, "/v1/jobs/1?byMonth=true&rate=2700"},
 	} {
 		if got := c.view.At("/v1/jobs/1"); got != c.want {

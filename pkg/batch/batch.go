@@ -108,6 +108,8 @@ type Options struct {
 	Landing *vehicle.LandingDays `json:"landing,omitempty"`
 	Costs   *vehicle.Costs       `json:"costs,omitempty"`
 	Target  *vehicle.Target      `json:"target,omitempty"`
+
+	Lang string `json:"lang,omitempty"` // in which its caller reads it: en, sw or all
 }
 
 // New is a batch to create. Create sets the DuplicateOf and DuplicateRow of its rows.

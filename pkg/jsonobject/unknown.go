@@ -66,7 +66,10 @@ func rest[V any](object json.RawMessage, of any, also []string) iter.Seq2[string
 		if open, err := fields.Token(); err != nil || open != json.Delim('{') {
 			return
 		}
-		known := append(fieldNames(reflect.TypeOf(of)), also...)
+		known := slices.Clone(also)
+		for _, field := range Fields(reflect.TypeOf(of)) {
+			known = append(known, field.Name)
+		}
 		for fields.More() {
 			token, err := fields.Token()
 			if err != nil {
@@ -93,20 +96,28 @@ func Clip(name string) string {
 	return name
 }
 
-// fieldNames returns the JSON names of a struct's fields, those of embedded structs
-// included.
-func fieldNames(of reflect.Type) (names []string) {
+// Field is a field of a struct by its name in JSON.
+type Field struct {
+	Name string
+	Type reflect.Type
+}
+
+// Fields returns the fields of a struct that JSON has, those of embedded structs included.
+func Fields(of reflect.Type) (fields []Field) {
 	if of.Kind() == reflect.Pointer {
 		of = of.Elem()
+	}
+	if of.Kind() != reflect.Struct {
+		return nil
 	}
 	for field := range of.Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch {
 		case name == "" && field.Anonymous:
-			names = append(names, fieldNames(field.Type)...)
+			fields = append(fields, Fields(field.Type)...)
 		case name != "" && name != "-":
-			names = append(names, name)
+			fields = append(fields, Field{name, field.Type})
 		}
 	}
-	return names
+	return fields
 }

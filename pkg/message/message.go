@@ -27,7 +27,7 @@ const (
 // Text is a text in the languages of the service.
 type Text struct {
 	EN string `json:"en"`
-	SW string `json:"sw"`
+	SW string `json:"sw"` // the API answers with the languages that its caller reads
 	// Draft says that the Swahili is our own wording, which no native speaker
 	// has checked.
 	Draft bool `json:"draft,omitempty"`
@@ -35,7 +35,7 @@ type Text struct {
 
 // In returns the text in a language.
 func (t Text) In(lang string) string {
-	if lang == Swahili {
+	if lang == Swahili && t.SW != "" || t.EN == "" {
 		return t.SW
 	}
 	return t.EN

@@ -127,22 +127,36 @@ func TestFourWarningsAreAboveInfo(t *testing.T) {
 	}
 }
 
-func TestTranslateReplacesTheTextsAndNothingElse(t *testing.T) {
+func TestAnAnswerHasTheLanguagesOfTheView(t *testing.T) {
 	t.Parallel()
-	const answer = `{"b":1.50,"error":"One & <two>.","text":{"en":"One & <two>.","sw":"Moja & mbili."},"a":[{"reason":"Why.",` +
-		`"note":"x","text":{"en":"Why.","sw":"Kwa nini."}},"One & <two>.",null]}`
-	want := strings.Replace(strings.Replace(answer, `"error":"One & <two>."`, `"error":"Moja & mbili."`, 1),
-		`"reason":"Why."`, `"reason":"Kwa nini."`, 1)
-	if got, err := Translate([]byte(answer)); err != nil || string(got) != want {
-		t.Errorf("%s, %v", got, err)
+	const answer = `{"b":1.50,"error":"One & <two>.","text":{"en":"One & <two>.","sw":"Moja & mbili.","draft":true},"a":[{"reason":"Why.",` +
+		`"note":"x","text":{"en":"Why.","sw":"Kwa nini."}},"One & <two>.",null],` +
+		`"warnings":[{"message":"W.","text":{"en":"W.","sw":"O."}}],"columns":{"en":"mine","sw":"yangu"},` +
+		`"s":{"en":"S.","sw":"Z.","draft":true,"code":"c","values":{"en":"1","sw":"2"}},"fuel":"E","colour":{"en":"E","sw":"U"}}`
+	for view, want := range map[View]string{
+		{}: `{"b":1.50,"error":"One & <two>.","a":[{"reason":"Why.","note":"x"},"One & <two>.",null],` +
+			`"warnings":[{"message":"W.","text":{"en":"W."}}],"columns":{"en":"mine","sw":"yangu"},` +
+			`"s":{"en":"S.","code":"c","values":{"en":"1","sw":"2"}},"fuel":"E","colour":{"en":"E"}}`,
+		{Lang: Swahili}: `{"b":1.50,"error":"Moja & mbili.","a":[{"reason":"Kwa nini.","note":"x"},"One & <two>.",null],` +
+			`"warnings":[{"message":"O.","text":{"sw":"O."}}],"columns":{"en":"mine","sw":"yangu"},` +
+			`"s":{"sw":"Z.","code":"c","values":{"en":"1","sw":"2"}},"fuel":"E","colour":{"sw":"U"},"draft":true}`,
+		{Both: true}: strings.TrimSuffix(strings.ReplaceAll(answer, `,"draft":true`, ``), "}") + `,"draft":true}`,
+		{Swahili, true}: strings.TrimSuffix(strings.NewReplacer(`,"draft":true`, ``, `"error":"One & <two>."`, `"error":"Moja & mbili."`,
+			`"reason":"Why."`, `"reason":"Kwa nini."`, `"message":"W."`, `"message":"O."`).Replace(answer), "}") + `,"draft":true}`,
+	} {
+		if got := string(view.Of([]byte(answer))); got != want {
+			t.Errorf("%+v: got\n%s, want\n%s", view, got, want)
+		}
+		if got := string(view.Of([]byte(want))); view.Both && got != strings.TrimSuffix(want, `,"draft":true}`)+`,"draft":true}` {
+			t.Errorf("%+v again: got %s", view, got)
+		}
 	}
 	const list = `{"notes":["One.","Other."],"noteTexts":[{"en":"One.","sw":"Moja.","code":"one"}],"n":[1,2]}`
-	if got, err := Translate([]byte(list)); err != nil || string(got) != strings.Replace(list, `"One."`, `"Moja."`, 1) {
-		t.Errorf("%s, %v", got, err)
+	const want = `{"notes":["Moja.","Other."],"noteTexts":[{"sw":"Moja.","code":"one"}],"n":[1,2]}`
+	if got := string(View{Lang: Swahili}.Of([]byte(list))); got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
-	for _, broken := range []string{`{"a":`, `[1,`} {
-		if _, err := Translate([]byte(broken)); err == nil {
-			t.Errorf("%s: no error", broken)
-		}
+	for _, other := range []string{`{"a":`, `[1,`, ``, `"text"`, `7`, `[]`, `{}`} {
+		View{Lang: Swahili}.Of([]byte(other)) // it must not panic
 	}
 }

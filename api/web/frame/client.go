@@ -66,7 +66,14 @@ func (c Client) Do(ctx context.Context, method, path string, body []byte, header
 }
 
 // Send sends a request, and returns the response or the problem that it is.
+//
+// Pages are in both languages and show all of an answer.
 func (c Client) Send(r *http.Request, got *Response) (*Response, error) {
+	query := r.URL.Query()
+	for _, name := range []string{"lang", "fields"} {
+		query.Set(name, message.All)
+	}
+	r.URL.RawQuery = query.Encode()
 	c.API.ServeHTTP(got, r)
 	if got.Status == 0 {
 		got.Status = http.StatusOK
