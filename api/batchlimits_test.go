@@ -71,20 +71,41 @@ func TestBatchesAreListedToTheirOwner(t *testing.T) {
 	}
 }
 
-// TestBatchNeedsRoomForItsResults: not only for its rows.
-func TestBatchNeedsRoomForItsResults(t *testing.T) {
+// TestAListIsAcceptedWithRoomForAllItsResults: a dry run says whether there is that room.
+func TestAListIsAcceptedWithRoomForAllItsResults(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits.Bytes = 1 << 20 })
-	batch := func(from, rows int) answer {
+	type storage struct {
+		Bytes, Used, Limit int64
+		Fits               bool
+	}
+	batch := func(query string, from, rows int) (answer, storage) {
 		urls := make([]string, rows)
 		for i := range urls {
 			urls[i] = fmt.Sprintf(`"https://cars.example/row/%d"`, from+i)
 		}
-		return a.send(t, a.request(t, http.MethodPost, "/v1/batches", `{"urls":[`+strings.Join(urls, ",")+`]}`))
+		got := a.send(t, a.request(t, http.MethodPost, "/v1/batches"+query, `{"urls":[`+strings.Join(urls, ",")+`]}`))
+		var said struct{ Storage storage }
+		if err := json.Unmarshal([]byte(got.body), &said); err != nil {
+			t.Fatal(err)
+		}
+		return got, said.Storage
 	}
-	for _, c := range []struct{ rows, status int }{{300, 413}, {150, 201}, {100, 429}, {50, 201}} {
-		if got := batch(1000*c.rows, c.rows); got.status != c.status {
-			t.Errorf("%d rows: %d %s", c.rows, got.status, got.body)
+	used := int64(0)
+	for _, c := range []struct{ rows, status int }{{300, 413}, {70, 201}, {60, 429}, {40, 201}} {
+		dry, told := batch("?dryRun=true", 1000*c.rows, c.rows)
+		if fits := c.status == 201; dry.status != 200 || told.Fits != fits || told.Used != used || told.Limit != 1<<20 {
+			t.Errorf("a dry run of %d rows: got %+v, want %t with %d used", c.rows, told, fits, used)
+		}
+		got, reserved := batch("", 1000*c.rows, c.rows)
+		if got.status != c.status {
+			t.Errorf("%d rows: got %d %s, want %d", c.rows, got.status, got.body, c.status)
+		}
+		if got.status != 201 {
+			continue
+		}
+		if used += told.Bytes; reserved != (storage{told.Bytes, used, 1 << 20, true}) || reserved.Bytes > int64(c.rows)*9<<10+4000 {
+			t.Errorf("%d rows: got %+v, want %+v with %d used", c.rows, reserved, told, used)
 		}
 	}
 }

@@ -24,6 +24,28 @@ func (e *Engine) CachedResult(ctx context.Context, kind string, input json.RawMe
 	return result, err
 }
 
+// Job returns a job with its result; jobs.ErrNotFound when either has expired.
+func (e *Engine) Job(ctx context.Context, id string) (*jobs.Job, error) {
+	job, err := e.jobs.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return job, e.addResult(ctx, job)
+}
+
+// addResult adds the result that the cache alone has of the job of a row. It returns
+// jobs.ErrNotFound when it has expired there.
+func (e *Engine) addResult(ctx context.Context, job *jobs.Job) (err error) {
+	if job.State != jobs.Succeeded || job.Result != nil {
+		return nil
+	}
+	job.Result, err = e.CachedResult(ctx, job.Kind, job.Input)
+	if err == nil && job.Result == nil {
+		err = jobs.ErrNotFound
+	}
+	return err
+}
+
 // CachedAll returns the cached results under keys, in one round trip; nil for each that
 // is not cached.
 func (e *Engine) CachedAll(ctx context.Context, keys []cache.Key) ([]json.RawMessage, error) {
@@ -75,7 +97,7 @@ func (e *Engine) ensureChild(ctx context.Context, parent *jobs.Job, child Child)
 			return false, err
 		}
 	}
-	job, err := e.jobs.Get(ctx, id)
+	job, err := e.Job(ctx, id)
 	switch {
 	case errors.Is(err, jobs.ErrNotFound): // it ended longer ago than records are retained
 		job = &jobs.Job{State: jobs.Failed, Error: TimedOut()}

@@ -255,3 +255,38 @@ func TestChildrenOfAPromotedJobArePromoted(t *testing.T) {
 		}
 	}
 }
+
+// TestTheResultOfARowIsKeptOnce: its job has it no more, and who asks for the job gets it from
+// the cache, or a new job when it has expired there.
+func TestTheResultOfARowIsKeptOnce(t *testing.T) {
+	t.Parallel()
+	var results *cache.Cache
+	f := enginetest.New(t, enginetest.WithNotifier(tasks.SubscriberBatch, noBatches), func(o *tasks.Options) {
+		results = o.Results
+		o.BeforeSucceed = func(ctx context.Context, _ *jobs.Job, result json.RawMessage) error {
+			return results.Put(ctx, oneCar.Key(), result, time.Now().Add(time.Hour))
+		}
+	})
+	row := requestCar(f, "key", jobs.Bulk, tasks.RowSubscriber("1", 0))
+	f.Succeed(row.ID, `{"car":{"make":"TOYOTA"},"cached":false}`)
+	if stored := f.Get(row.ID); stored.State != jobs.Succeeded || stored.Result != nil {
+		t.Errorf("got the record %+v with %s, want one without the result", stored, stored.Result)
+	}
+	joined, err := f.Engine.Submit(t.Context(), tasks.KindEstimate, oneCar, tasks.Requester{Owner: "other", Class: jobs.Interactive})
+	if err != nil || joined.ID != row.ID || !strings.Contains(string(joined.Result), "TOYOTA") {
+		t.Errorf("joined: got %+v, %v, want the job with its result", joined, err)
+	}
+	if read, err := f.Job(t.Context(), row.ID); err != nil || !strings.Contains(string(read.Result), "TOYOTA") {
+		t.Errorf("read: got %+v, %v, want the job with its result", read, err)
+	}
+	if err := f.Redis.Del(t.Context(), string(oneCar.Key())).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Job(t.Context(), row.ID); !errors.Is(err, jobs.ErrNotFound) {
+		t.Errorf("without the cache: got %v, want that there is no such job", err)
+	}
+	again, err := f.Engine.Submit(t.Context(), tasks.KindEstimate, oneCar, tasks.Requester{Owner: "other", Class: jobs.Interactive})
+	if err != nil || again.ID == row.ID || again.State.Ended() {
+		t.Errorf("without the cache: got %+v, %v, want a new job", again, err)
+	}
+}

@@ -49,10 +49,19 @@ func (e *Engine) Submit(ctx context.Context, kind string, input any, by Requeste
 	if err != nil {
 		return nil, err
 	}
-	job, joined, err := e.jobs.Create(ctx, jobs.New{
+	wanted := jobs.New{
 		Kind: kind, Class: by.Class, Owner: by.Owner, Input: canonical, Deadline: deadline, Subscriber: by.subscriber(),
 		Attachment: by.Attachment, Listed: by.isCaller(), Origin: by.Origin,
-	}, first.Steps...)
+	}
+	job, joined, err := e.jobs.Create(ctx, wanted, first.Steps...)
+	if err == nil && joined {
+		err = e.addResult(ctx, job)
+	}
+	if errors.Is(err, jobs.ErrNotFound) { // its result has expired
+		if _, err = e.jobs.ForgetRefusal(ctx, job.DedupKey); err == nil {
+			job, joined, err = e.jobs.Create(ctx, wanted, first.Steps...)
+		}
+	}
 	switch {
 	case err != nil:
 		return nil, err

@@ -79,39 +79,25 @@ func (o *batchOutcomes) record(ctx context.Context, id string, row int, job *job
 	if tasks.EndedForPerson(job) {
 		return nil
 	}
-	var last bool
+	var done batch.Recorded
 	switch {
 	case job.State == jobs.Succeeded:
-		last, err = o.batches.Succeed(ctx, id, row, job.Result)
+		done, err = o.batches.Succeed(ctx, id, row, job.Result)
 	case job.Error != nil:
-		last, err = o.batches.Fail(ctx, id, row, job.Error)
+		done, err = o.batches.Fail(ctx, id, row, job.Error)
 	default:
 		cancelled := &jobs.Error{Notice: message.New("error/cancelled.row", nil)}
-		last, err = o.batches.Fail(ctx, id, row, cancelled)
+		done, err = o.batches.Fail(ctx, id, row, cancelled)
 	}
-	if err == nil {
-		err = o.account(ctx, job)
+	if err == nil && done.Owner != "" {
+		outcome := pace.Kept{Size: done.Bytes, TTL: batch.Retention}
+		err = o.bytes.Settle(ctx, done.Owner, outcome, batch.PromiseName(id), batch.RowRoom)
 	}
-	if last {
+	if done.Last {
 		o.log.InfoContext(ctx, "batch ended", "batch", id)
 		return errors.Join(err, o.emitCompleted(ctx, id))
 	}
 	return err
-}
-
-// smallOutcome is the size of an outcome that batch.Size has counted, in bytes.
-const smallOutcome = 256
-
-// account counts a large outcome of a row against the bytes of the key.
-func (o *batchOutcomes) account(ctx context.Context, job *jobs.Job) error {
-	size := len(job.Result) / 4 //nolint:mnd // it is stored packed
-	if job.Error != nil {
-		size += len(job.Error.Details)
-	}
-	if size <= smallOutcome || job.Owner == "" {
-		return nil
-	}
-	return o.bytes.Add(ctx, job.Owner, int64(size), batch.Retention)
 }
 
 // batchCompleted is the data of the event batch.completed.
@@ -137,7 +123,11 @@ func (o *batchOutcomes) emitCompleted(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if err := o.bytes.Expire(ctx, b.Owner, batch.AccountName(id), time.Until(b.Expires())); err != nil {
+	err = errors.Join(
+		o.bytes.Expire(ctx, b.Owner, batch.AccountName(id), time.Until(b.Expires())),
+		o.bytes.Forget(ctx, b.Owner, batch.PromiseName(id)),
+	)
+	if err != nil {
 		return err
 	}
 	data := batchCompleted{

@@ -297,7 +297,7 @@ func (d *dispatcher) recoverRows(ctx context.Context, b batch.ActiveBatch) error
 // row again when its job does not exist or ended for another's sake.
 func (d *dispatcher) recoverRow(ctx context.Context, row batch.ClaimedRow, of batch.ActiveBatch) error {
 	id := row.Job
-	job, err := d.jobs.Get(ctx, id)
+	job, err := d.engine.Job(ctx, id)
 	switch {
 	case errors.Is(err, jobs.ErrNotFound), // also when the row never had a job
 		err == nil && tasks.EndedForPerson(job):

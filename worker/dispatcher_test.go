@@ -15,6 +15,7 @@ import (
 	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 	"ushuru/tasks/enginetest"
@@ -106,6 +107,7 @@ func TestDispatcherOnEveryRedis(t *testing.T) {
 			"a row whose worker died goes on":       crashedDispatcher,
 			"an end without notification is found":  endWithoutNotification,
 			"a row outlasts the job of a person":    rowOutlastsPersonsJob,
+			"promised room is used":                 promisedRoomIsUsed,
 		} {
 			t.Run(name, func(t *testing.T) {
 				f := newDispatcherRig(t, conn)
@@ -145,6 +147,32 @@ func dispatchedThroughTheWindow(f *dispatcherRig) {
 		f.is("result", string(item.Result), fmt.Sprintf(`{"url":%q}`, item.URL))
 	}
 	f.is("reason", f.items(id)[0].Error.Code, "no_match")
+}
+
+// A list that fills the account of its key to the last byte has no row that fails for room.
+func promisedRoomIsUsed(f *dispatcherRig) {
+	ctx, owner := f.t.Context(), "room"
+	id := f.batch(owner, 6)
+	rows := make([]batch.Row, 6)
+	for i, item := range f.items(id) {
+		rows[i] = item.Row
+	}
+	room := batch.Room(id, rows)
+	limit := room[0].Size + room[1].Size
+	_, fits, err := f.outcomes.bytes.Take(ctx, owner, limit, room...)
+	f.must(err)
+	f.is("the list fits", fits, true)
+	f.endAll(id)
+	f.is("rows", f.states(id), "ssssss")
+	var account pace.Account
+	testenv.Await(f.t, "the promise ends with the batch", func() (any, bool) {
+		account, err = f.outcomes.bytes.Read(ctx, owner)
+		return account, err != nil || account.Promised == 0
+	})
+	f.must(err)
+	if account.Used <= room[0].Size || account.Used > limit/2 {
+		f.t.Errorf("got %+v, want what small results take, of %d promised", account, limit)
+	}
 }
 
 func fairBetweenKeys(f *dispatcherRig) {

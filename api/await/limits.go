@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"os"
+	"strconv"
 	"sync"
 	"time"
 
@@ -18,6 +20,7 @@ import (
 	"ushuru/api/request"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
 )
 
@@ -112,10 +115,6 @@ type Demand struct {
 	Keep []pace.Kept // bytes that are stored
 }
 
-// resultBytes is what the result of a row takes, with the sources of its values: room
-// for those of all rows of a key that wait or run is left when a batch is created.
-const resultBytes = 4 << 10
-
 // Take counts a request and what it takes, unless its key would exceed one of its limits. It
 // sets the headers RateLimit and Key-Bytes.
 func (l *Limits) Take(w http.ResponseWriter, r *request.Request, wanted Demand) error {
@@ -125,10 +124,8 @@ func (l *Limits) Take(w http.ResponseWriter, r *request.Request, wanted Demand) 
 	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	own, key := l.of(r), r.Caller()
-	running := 0
 	if wanted.Rows > 0 {
-		var err error
-		if running, err = l.checkRows(ctx, r, wanted.Rows); err != nil {
+		if err := l.checkRows(ctx, r, wanted.Rows); err != nil {
 			return err
 		}
 	}
@@ -141,11 +138,10 @@ func (l *Limits) Take(w http.ResponseWriter, r *request.Request, wanted Demand) 
 			return errTooManyJobs
 		}
 	}
-	if len(wanted.Keep) == 0 && wanted.Rows == 0 {
+	if len(wanted.Keep) == 0 {
 		return nil
 	}
-	left := int64(running+wanted.Rows) * resultBytes
-	account, ok, err := l.options.Bytes.Take(ctx, key, own.Bytes, left, wanted.Keep...)
+	account, ok, err := l.options.Bytes.Take(ctx, key, own.Bytes, wanted.Keep...)
 	if err != nil {
 		return request.ErrUnavailable.WithCause(err)
 	}
@@ -153,29 +149,92 @@ func (l *Limits) Take(w http.ResponseWriter, r *request.Request, wanted Demand) 
 	if ok {
 		return nil
 	}
-	alone := int64(wanted.Rows) * resultBytes
-	for _, kept := range wanted.Keep {
-		alone += kept.Size
-	}
-	if alone > own.Bytes {
-		return errTooLargeForKey
-	}
-	return errTooManyBytes.After(max(request.WholeSeconds(time.Until(account.Free)), time.Minute))
+	return tooManyBytes(wanted, account)
 }
 
-// checkRows returns how many rows of a key run, unless more would exceed its limit.
-func (l *Limits) checkRows(ctx context.Context, r *request.Request, more int) (running int, err error) {
+// tooManyBytes says what is to be kept, what there is room for, and when there will be more.
+func tooManyBytes(wanted Demand, account pace.Account) error {
+	needed := total(wanted.Keep)
+	ever := needed <= account.Limit
+	free := max(request.WholeSeconds(time.Until(account.Free)), time.Minute)
+	switch {
+	case wanted.Rows > 0:
+		room := account.Left()
+		variant := "too_many_bytes.batch"
+		if !ever {
+			room, variant = account.Limit, "too_many_bytes.batch_once"
+		}
+		p := problem.New(statusOfBytes(ever), variant, message.Values{
+			"needed": megabytes(needed), "free": megabytes(account.Left()), "limit": megabytes(account.Limit),
+			"rows": strconv.FormatInt(room*int64(wanted.Rows)/needed, 10),
+		})
+		if ever {
+			p = p.After(free)
+		}
+		return p
+	case !ever:
+		return errTooLargeForKey
+	}
+	return errTooManyBytes.After(free)
+}
+
+func statusOfBytes(ever bool) int {
+	if ever {
+		return http.StatusTooManyRequests
+	}
+	return http.StatusRequestEntityTooLarge
+}
+
+// megabytes is a size as people read it, not less than it is.
+func megabytes(size int64) string {
+	return fmt.Sprintf("%.1f MB", math.Ceil(float64(size)/(1<<20)*10)/10)
+} //nolint:mnd // tenths
+
+func total(things []pace.Kept) (size int64) {
+	for _, kept := range things {
+		size += kept.Size
+	}
+	return size
+}
+
+// Room is the room that something needs, and that its key has.
+type Room struct {
+	Bytes int64 `json:"bytes"`           // that it needs
+	Used  int64 `json:"used"`            // by all that the key has
+	Limit int64 `json:"limit,omitempty"` // of the key; 0 is none
+	Fits  bool  `json:"fits"`
+}
+
+// Room returns whether there is room for things.
+func (l *Limits) Room(r *request.Request, things ...pace.Kept) (room Room, err error) {
+	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
+	defer cancel()
+	account, err := l.options.Bytes.Read(ctx, r.Caller())
+	if err != nil {
+		return room, request.ErrUnavailable.WithCause(err)
+	}
+	account.Limit = l.of(r).Bytes
+	needed := total(things)
+	return Room{needed, account.Used, account.Limit, needed <= account.Left()}, nil
+}
+
+// checkRows refuses more rows than may run for the key.
+func (l *Limits) checkRows(ctx context.Context, r *request.Request, more int) error {
 	limit := l.of(r).BatchItems
-	running, err = l.options.Batches.CountActiveRows(ctx, r.Key.ID)
+	if limit <= 0 {
+		return nil
+	}
+	if more > limit {
+		return errBatchTooLarge
+	}
+	running, err := l.options.Batches.CountActiveRows(ctx, r.Key.ID)
 	switch {
 	case err != nil:
-		return 0, request.ErrUnavailable.WithCause(err)
-	case limit > 0 && more > limit:
-		return 0, errBatchTooLarge
-	case limit > 0 && running+more > limit:
-		return 0, errTooManyBatchItems
+		return request.ErrUnavailable.WithCause(err)
+	case running+more > limit:
+		return errTooManyBatchItems
 	}
-	return running, nil
+	return nil
 }
 
 // WithAITokens is the middleware of endpoints that need the AI. It sets the header
@@ -226,9 +285,9 @@ func (l *Limits) Track(r *request.Request, job *jobs.Job) error {
 	return nil
 }
 
-// Forget ends the count of what was kept for a key under a name, because it is not kept.
-func (l *Limits) Forget(ctx context.Context, owner, name string) error {
-	return l.options.Bytes.Forget(ctx, owner, name)
+// Forget ends the count of what was kept for a key under names, because it is not kept.
+func (l *Limits) Forget(ctx context.Context, owner string, names ...string) error {
+	return l.options.Bytes.Forget(ctx, owner, names...)
 }
 
 const (

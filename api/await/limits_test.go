@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -180,8 +181,37 @@ func TestRowsOfABatch(t *testing.T) {
 	if err := l.Take(w, r, Demand{Rows: 1}); err != nil {
 		t.Errorf("one more: %v", err)
 	}
-	if _, r := ask(t, pace.Limits{BatchItems: 100, Bytes: 20 << 10}); codeOf(l.Take(w, r, Demand{Rows: 4})) != "too_many_bytes" {
-		t.Error("no room is left for the results of rows")
+}
+
+// TestARefusedListSaysWhatFits: all that its rows will keep is reserved, and what is left is said.
+func TestARefusedListSaysWhatFits(t *testing.T) {
+	t.Parallel()
+	l := newLimits(t, pace.Limits{})
+	list := func(rows int) Demand {
+		return Demand{Rows: rows, Keep: []pace.Kept{{Name: "batch:1", Size: int64(rows) << 10, TTL: time.Hour}}}
+	}
+	for _, c := range []struct {
+		rows, status int
+		says         []string
+	}{
+		{5000, 413, []string{"4.9 MB", "3.0 MB in all", "3072 such rows"}},
+		{2048, 0, nil},
+		{1025, 429, []string{"1.1 MB", "1.0 MB of its 3.0 MB", "1024 rows fit now"}},
+		{1024, 0, nil},
+	} {
+		_, r := ask(t, pace.Limits{Bytes: 3 << 20})
+		wanted := list(c.rows)
+		wanted.Keep[0].Name += strconv.Itoa(c.rows)
+		err := l.Take(httptest.NewRecorder(), r, wanted)
+		p, refused := errors.AsType[*problem.Problem](err)
+		if refused != (c.status != 0) || refused && (p.Status != c.status || p.Code != "too_many_bytes") {
+			t.Fatalf("%d rows: got %v, want %d", c.rows, err, c.status)
+		}
+		for _, want := range c.says {
+			if !strings.Contains(p.Message, want) {
+				t.Errorf("%d rows: got %q, want %q", c.rows, p.Message, want)
+			}
+		}
 	}
 }
 

@@ -242,7 +242,7 @@ func (k *Work) stored(ctx context.Context, same *Idempotent) (Outcome, error) {
 func (k *Work) Job(parent context.Context, id string) (*jobs.Job, error) {
 	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
-	job, err := k.options.Jobs.Get(ctx, id)
+	job, err := k.options.Tasks.Job(ctx, id)
 	switch {
 	case errors.Is(err, jobs.ErrNotFound):
 		return nil, ErrJobNotFound

@@ -24,7 +24,6 @@ import (
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
-	"ushuru/pkg/pace"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 	"ushuru/pkg/webhook"
@@ -79,6 +78,7 @@ type body struct {
 	SecondsLeft int                  `json:"secondsLeft,omitempty"`
 	Webhook     *bodyWebhook         `json:"webhook,omitempty"`
 	Table       *batchrequest.Table  `json:"table,omitempty"`      // how it was understood, in the response to it
+	Storage     *await.Room          `json:"storage,omitempty"`    // likewise
 	Warnings    []vehicle.Warning    `json:"warnings,omitempty"`   // about the request
 	WaitingFor  string               `json:"waitingFor,omitempty"` // authority, while TRA cannot be asked
 	Message     string               `json:"message,omitempty"`    // why, as a sentence
@@ -177,22 +177,27 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 	}
 
 	// Create the batch within the limits of the key.
+	needed := batch.Room(id, rows)
 	if b == nil {
-		kept := pace.Kept{Name: batch.AccountName(id), Size: batch.Size(rows), TTL: batch.AccountTTL}
-		if err := s.options.Limits.Take(w, r, await.Demand{Rows: len(rows), Keep: []pace.Kept{kept}}); err != nil {
+		if err := s.options.Limits.Take(w, r, await.Demand{Rows: len(rows), Keep: needed}); err != nil {
 			return err
 		}
 		if b, hook, err = s.create(r, id, rows, req); err != nil {
-			return errors.Join(err, s.options.Limits.Forget(r.Context(), r.Key.ID, kept.Name))
+			return errors.Join(err, s.options.Limits.Forget(r.Context(), r.Key.ID, needed[0].Name, needed[1].Name))
 		}
 	}
+	room, err := s.options.Limits.Room(r, needed...)
+	if err != nil {
+		return err
+	}
+	room.Fits = true
 
 	// Let the workers start rows, and respond.
 	s.enqueueDispatch(r.Context())
 	if err := s.options.Work.Confirm(r.Context()); err != nil {
 		return err
 	}
-	return write(w, b, hook, r.Warnings(), req)
+	return write(w, b, hook, r.Warnings(), req, room)
 }
 
 // read decodes the rows and the options of a batch.
@@ -262,12 +267,15 @@ func (s *Resource) create(
 }
 
 // write answers 201 with a batch.
-func write(w http.ResponseWriter, b *batch.Batch, hook bodyWebhook, warnings []vehicle.Warning, req *batchrequest.Request) error {
+func write(
+	w http.ResponseWriter, b *batch.Batch, hook bodyWebhook, warnings []vehicle.Warning, req *batchrequest.Request, room await.Room,
+) error {
 	w.Header().Set("Location", "/v1/batches/"+b.ID)
 	body := newBody(b)
 	if body.Webhook != nil {
 		body.Webhook = &hook
 	}
+	body.Storage = &room
 	body.Table, body.Warnings = req.Table, slices.Concat(warnings, req.Warnings())
 	return request.WriteJSON(w, http.StatusCreated, body)
 }

@@ -29,6 +29,7 @@ type dryRunBody struct {
 	Questions []lot.Question       `json:"questions,omitempty"`
 	Options   batchrequest.Options `json:"options"`
 	Table     *batchrequest.Table  `json:"table,omitempty"`
+	Storage   await.Room           `json:"storage"`
 	First     []dryRunRow          `json:"first"`              // the first rows
 	Invalid   []problem.Row        `json:"problems,omitempty"` // of the first rows that are rejected
 	Warnings  []vehicle.Warning    `json:"warnings,omitempty"`
@@ -78,6 +79,9 @@ func (s *Resource) dryRun(w http.ResponseWriter, r *request.Request, req *batchr
 		body.Invalid = p.Rows
 	}
 	r.Place.Turn.Give()
+	if body.Storage, err = s.options.Limits.Room(r, batch.Room("", rows)...); err != nil {
+		return err
+	}
 	return request.WriteJSON(w, http.StatusOK, body)
 }
 

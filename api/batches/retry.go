@@ -35,7 +35,7 @@ func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
 		return request.ErrUnavailable.WithCause(err)
 	}
 	if !done {
-		if err := s.options.Limits.Take(w, r, await.Demand{Rows: b.Counts[batch.Failed]}); err != nil {
+		if err := s.options.Limits.Take(w, r, await.Demand{Rows: b.Counts[batch.Failed], Keep: batch.RetryRoom(b)}); err != nil {
 			return err
 		}
 		err = s.options.Batches.Retry(ctx, b.ID, name)

@@ -194,26 +194,34 @@ func (s *Store) ListRunning(ctx context.Context, id string) ([]ClaimedRow, error
 	return s.ListStuck(ctx, id, math.MinInt64)
 }
 
-// Succeed records the result of a running row. It reports whether the batch ended
-// with it. It may be called twice.
-func (s *Store) Succeed(ctx context.Context, id string, row int, result json.RawMessage) (last bool, err error) {
+// Succeed records the result of a running row, once.
+func (s *Store) Succeed(ctx context.Context, id string, row int, result json.RawMessage) (Recorded, error) {
 	return s.finish(ctx, id, row, Succeeded, result)
 }
 
 // Fail records the error of a running row, as Succeed does.
-func (s *Store) Fail(ctx context.Context, id string, row int, reason *jobs.Error) (last bool, err error) {
+func (s *Store) Fail(ctx context.Context, id string, row int, reason *jobs.Error) (Recorded, error) {
 	data, err := json.Marshal(reason)
 	if err != nil {
-		return false, fmt.Errorf("batch: %w", err)
+		return Recorded{}, fmt.Errorf("batch: %w", err)
 	}
 	return s.finish(ctx, id, row, Failed, data)
 }
 
-func (s *Store) finish(ctx context.Context, id string, row int, state State, data []byte) (bool, error) {
-	reply, err := scriptFinish.Run(ctx, s.redis, keysOf(id),
-		row, string(codeOf(state)), redisx.Pack(data), Retention.Milliseconds()).Int()
-	const ended = 2
-	return reply == ended, err
+func (s *Store) finish(ctx context.Context, id string, row int, state State, data []byte) (Recorded, error) {
+	packed := redisx.Pack(data)
+	reply, err := scriptFinish.Run(ctx, s.redis, keysOf(id), row, string(codeOf(state)), packed, Retention.Milliseconds()).Slice()
+	if err != nil || len(reply) != 2 { //nolint:mnd // as the script says
+		return Recorded{}, fmt.Errorf("batch: end of a row: %v: %w", reply, err)
+	}
+	owner, _ := reply[1].(string)
+	switch reply[0] {
+	case int64(2):
+		return Recorded{Last: true, Owner: owner, Bytes: int64(len(packed))}, nil
+	case int64(1):
+		return Recorded{Owner: owner, Bytes: int64(len(packed))}, nil
+	}
+	return Recorded{}, nil
 }
 
 // Cancel cancels the waiting rows of a batch. Running ones finish, and the results

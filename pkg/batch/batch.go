@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/vehicle"
 )
 
@@ -163,27 +164,53 @@ type Item struct {
 
 const (
 	// rowBytes is what a row takes beside its texts: its state, its place in a list,
-	// and its outcome unless that is large.
+	// and its place among the outcomes.
 	rowBytes = 300
 	// headBytes is what a batch takes beside its rows.
 	headBytes = 4000
+	// RowRoom is the room that is promised to a row for all that its outcome keeps: the
+	// result in the batch and in the cache, the sources of its values, and the record of
+	// its job. With rowBytes and a URL it is nine kilobytes.
+	RowRoom = 8800
 )
 
 // AccountName names a batch in the account of its owner's key.
 func AccountName(id string) string { return "batch:" + id }
 
+// PromiseName names the room in that account that is promised to rows without outcomes.
+func PromiseName(id string) string { return pace.Promised + id }
+
 // AccountTTL is how long a batch counts that has not ended. It is longer than any runs.
 const AccountTTL = 30 * 24 * time.Hour
 
-// Size returns at most how many bytes a batch of these rows takes until they have
-// outcomes, which are small or count themselves.
-func Size(rows []Row) int64 {
-	size := int64(headBytes)
-	for _, row := range rows {
-		size += int64(rowBytes + len(row.Reference) + len(row.URL) + len(row.ModelBody) + len(row.Known) + len(row.Car))
+// Room returns what a batch of these rows takes until they have outcomes, and the room
+// for those. It marks the duplicates, which have none of their own.
+func Room(id string, rows []Row) []pace.Kept {
+	kept := pace.Kept{Name: AccountName(id), Size: headBytes, TTL: AccountTTL}
+	promised := pace.Kept{Name: PromiseName(id), TTL: AccountTTL}
+	_, states := markDuplicates(rows)
+	for i, row := range rows {
+		kept.Size += int64(rowBytes + len(row.Reference) + len(row.URL) + len(row.ModelBody) + len(row.Known) + len(row.Car))
 		for _, cell := range row.Own {
-			size += int64(len(cell))
+			kept.Size += int64(len(cell))
+		}
+		if states[i] == codeOf(Waiting) {
+			promised.Size += RowRoom
 		}
 	}
-	return size
+	return []pace.Kept{kept, promised}
+}
+
+// RetryRoom returns the room for the outcomes that a batch has not when its failed rows
+// wait again.
+func RetryRoom(b *Batch) []pace.Kept {
+	open := b.Counts[Waiting] + b.Counts[Running] + b.Counts[Failed]
+	return []pace.Kept{{Name: PromiseName(b.ID), Size: int64(open) * RowRoom, TTL: AccountTTL}}
+}
+
+// Recorded is what Succeed and Fail did.
+type Recorded struct {
+	Last  bool   // the batch has ended with the row
+	Owner string // of the batch; "" when the row had its outcome already
+	Bytes int64  // that the outcome takes
 }

@@ -37,7 +37,7 @@ func ExampleStore() {
 	}
 	for _, row := range claimed {
 		ended, err := store.Succeed(ctx, created.ID, row.Index, json.RawMessage(`{}`))
-		fmt.Println(row.Number, row.URL, ended, err)
+		fmt.Println(row.Number, row.URL, ended.Last, err)
 	}
 	got, err := store.Get(ctx, created.ID)
 	if err != nil {

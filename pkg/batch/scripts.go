@@ -104,9 +104,10 @@ return 1
 
 // scriptFinish records the outcome of a running row, once.
 // ARGV: row, state code, result or error, TTL of an ended batch in ms.
-// Returns 0 when the row was not running, 2 when the batch has ended, else 1.
+// Returns 0 when the row was not running, 2 when the batch has ended, else 1; and the owner.
 var scriptFinish = redis.NewScript(luaBatch + `
-if redis.call('GETRANGE', KEYS[2], ARGV[1], ARGV[1]) ~= 'r' then return 0 end
+local owner = redis.call('HGET', KEYS[1], 'owner') or ''
+if redis.call('GETRANGE', KEYS[2], ARGV[1], ARGV[1]) ~= 'r' then return {0, owner} end
 set(ARGV[1], ARGV[2])
 local second = string.format('%010d', math.floor(now / 1000))
 redis.call('SETRANGE', KEYS[8], ARGV[1] * 10, second)
@@ -121,8 +122,8 @@ local done = redis.call('HINCRBY', KEYS[1], 'done', 1)
 if now - count('at_1') > 10000 then
   redis.call('HSET', KEYS[1], 'at_0', count('at_1'), 'done_0', count('done_1'), 'at_1', now, 'done_1', done)
 end
-if finalize(ARGV[4]) then return 2 end
-return 1
+if finalize(ARGV[4]) then return {2, owner} end
+return {1, owner}
 `)
 
 // scriptCancel cancels the waiting rows, also while Redis is full. ARGV: TTL of an ended batch in ms.

@@ -104,16 +104,16 @@ func (b *bench) is(what, got, want any) {
 
 func (b *bench) succeed(id string, row int) bool {
 	b.t.Helper()
-	last, err := b.Succeed(b.t.Context(), id, row, json.RawMessage(fmt.Sprintf(`{"row":%d}`, row)))
+	done, err := b.Succeed(b.t.Context(), id, row, json.RawMessage(fmt.Sprintf(`{"row":%d}`, row)))
 	b.must(err)
-	return last
+	return done.Last
 }
 
 func (b *bench) fail(id string, row int) bool {
 	b.t.Helper()
-	last, err := b.Fail(b.t.Context(), id, row, &jobs.Error{Notice: message.Notice{Code: "no_match", Message: "None."}})
+	done, err := b.Fail(b.t.Context(), id, row, &jobs.Error{Notice: message.Notice{Code: "no_match", Message: "None."}})
 	b.must(err)
-	return last
+	return done.Last
 }
 
 func readAsCreated(b *bench) {

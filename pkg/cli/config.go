@@ -105,7 +105,7 @@ type httpConfig struct {
 	KeyRate            int            `env:"KEY_RATE" default:"300" range:"0..1000000" help:"Requests per minute and key that start work, create a webhook or send to one; 0 means no limit; cached answers do not count."`
 	KeyJobs            int            `env:"KEY_JOBS" default:"100" range:"0..1000000" help:"Maximum running jobs per key, without batches; 0 means no limit."`
 	KeyBatchItems      int            `env:"KEY_BATCH_ITEMS" default:"30000" range:"0..100000000" help:"Maximum listings per key in running batches; 0 means no limit."`
-	KeyBytes           byteSize       `env:"KEY_BYTES" default:"192MB" range:"0..1000000000000" help:"Maximum bytes per key that are kept in Redis because of it: uploads, batches, results and records; running work may add up to 64MB; 0 means no limit."`
+	KeyBytes           byteSize       `env:"KEY_BYTES" default:"288MB" range:"0..1000000000000" help:"Maximum bytes per key that are kept in Redis because of it: uploads, batches, results and records; running work may add up to 64MB; 0 means no limit."`
 	TrustedProxies     []netip.Prefix `env:"TRUSTED_PROXIES" default:"127.0.0.0/8,10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16,::1/128,fc00::/7" help:"Networks of proxies in front of the API: their X-Forwarded-For is believed, and their connections are not counted by address."`
 	Page               bool           `env:"PAGE" help:"Serve the pages for buyers at / and those for programmers at /docs, to visitors without an API key."`
 	PageURL            string         `env:"PAGE_URL" placeholder:"URL" help:"Public address of the pages, for the links that they give: https://ushuru.example; empty is that of the request."`
@@ -152,7 +152,7 @@ func (c httpConfig) Validate() error {
 		return fmt.Errorf("OPERATOR_PASSWORD has %d characters; it must have at least %d", n, minPasswordLength)
 	}
 	if c.KeyBytes > 0 && c.KeyBytes < minKeyBytes {
-		return fmt.Errorf("KEY_BYTES is %d bytes, which no work fits in; it must be 0 or at least 1MB, for example 192MB",
+		return fmt.Errorf("KEY_BYTES is %d bytes, which no work fits in; it must be 0 or at least 1MB, for example 288MB",
 			c.KeyBytes)
 	}
 	if err := web.CheckBaseURL(c.PageURL); err != nil {
@@ -274,7 +274,7 @@ func (s *byteSize) UnmarshalText(text []byte) error {
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
 	if err != nil || n < 0 || n > math.MaxInt64>>shift {
-		return fmt.Errorf("%q is not a number of bytes; examples: 192MB, 1GB, 200000000", text)
+		return fmt.Errorf("%q is not a number of bytes; examples: 288MB, 1GB, 200000000", text)
 	}
 	*s = byteSize(n << shift)
 	return nil

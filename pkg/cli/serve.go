@@ -181,6 +181,24 @@ func (r *run) connectServing(shared sharedConfig, p parts) (*redisx.Conn, error)
 	return conn, nil // a server that hides its settings, or cannot be read now, is warned about
 }
 
+// sayCapacity logs how many keys that keep as much as they may the memory of Redis holds:
+// what an account counts takes up to a third more there.
+func (r *run) sayCapacity(conn *redisx.Conn, ofKey byteSize) {
+	memory, err := redisx.ReadMemory(r.ctx, conn.Client())
+	if err != nil || memory.Limit == 0 || ofKey == 0 {
+		return // what Redis may use is not known, or what a key may
+	}
+	limit, needed := byteSize(memory.Limit), ofKey/3*4
+	if limit < needed {
+		r.log.Warn("maxmemory of Redis does not hold one API key that keeps as much as KEY_BYTES allows, so that lists which"+
+			" were accepted can be stopped by a full Redis: raise maxmemory to the size needed, or lower KEY_BYTES",
+			"maxmemory", limit.String(), "needed", needed.String(), "KEY_BYTES", ofKey.String())
+		return
+	}
+	r.log.Info("maxmemory of Redis holds API keys that keep as much as KEY_BYTES allows",
+		"keys", int64(limit/needed), "maxmemory", limit.String(), "KEY_BYTES", ofKey.String())
+}
+
 // serve runs the API, the workers or both until the signal to stop.
 // A process with both may use the Redis inside it.
 func (r *run) serve(shared sharedConfig, p parts) error {
@@ -200,6 +218,7 @@ func (r *run) serve(shared sharedConfig, p parts) error {
 	options.Version = shortVersion()
 	_, options.Commit, _ = Build()
 	if p.http != nil {
+		r.sayCapacity(options.Redis, p.http.KeyBytes)
 		if options.API, err = p.http.options(r.ctx); err != nil {
 			return err
 		}

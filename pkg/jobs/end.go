@@ -97,13 +97,13 @@ func (s *Store) RemoveNotified(ctx context.Context, id string, subscribers []str
 }
 
 // MarkFinalized removes a job whose subscribers have all been notified from the
-// sweeper's set. Of a bulk job that no caller requested only the result is kept:
-// there are thousands of these, and the subscribers have the outcome. What is kept
-// counts against the bytes of the owner's key.
+// sweeper's set. Of a bulk job that no caller requested only the error is kept: there are
+// thousands of these, and the subscribers and the cache have the result. What is kept counts
+// against the bytes of the owner's key.
 func (s *Store) MarkFinalized(ctx context.Context, job *Job) error {
 	return s.pipelined(ctx, func(pipe redis.Pipeliner, run scriptRunner) {
 		if job.Class == Bulk && !job.RequestedByCaller {
-			run(scriptTrim, []string{keyJob(job.ID)}, trimmedTTL.Milliseconds())
+			run(scriptTrim, []string{keyJob(job.ID)}, retention.Milliseconds())
 		}
 		s.account(ctx, pipe, job)
 		pipe.Del(ctx, keySubscribers(job.ID))
@@ -111,20 +111,23 @@ func (s *Store) MarkFinalized(ctx context.Context, job *Job) error {
 	})
 }
 
-// recordBytes is what the record of a job takes besides its outcome, with the keys
-// around it.
-const recordBytes = 1500 + 3*pace.EntryOverhead
-
-// RecordBytes is what a job takes that a caller has requested, besides its outcome: it
-// keeps its steps.
-const RecordBytes = 2 * recordBytes
+// trimmedBytes is what the record of a job takes of which MarkFinalized leaves little,
+// besides its error. RecordBytes is what one takes that a caller has requested, besides its
+// outcome, with the keys around it.
+const (
+	trimmedBytes = 1000
+	RecordBytes  = 3000 + 6*pace.EntryOverhead
+)
 
 // account counts what is kept of a job against its owner's key. The requests of callers
 // have counted the record (RecordBytes) before it was written.
 func (*Store) account(ctx context.Context, pipe redis.Pipeliner, job *Job) {
 	size := job.Kept
-	if job.Class == Bulk {
-		size += recordBytes
+	if job.Class == Bulk && !job.RequestedByCaller {
+		size = trimmedBytes
+		if job.Error != nil {
+			size += job.Kept
+		}
 	}
 	pace.AddTo(ctx, pipe, job.Caller(), size, retention)
 	if job.Attached {

@@ -172,14 +172,14 @@ end
 return {all, redis.call('HEXISTS', KEYS[1], 'promoted')}
 `)
 
-// scriptTrim deletes the steps and outputs of a job that has ended, unless a
+// scriptTrim deletes the steps, outputs and result of a job that has ended, unless a
 // caller requested it. ARGV: TTL in ms.
 var scriptTrim = redis.NewScript(luaNow + `
 if not ended() or redis.call('HEXISTS', KEYS[1], 'asked') == 1 then return 0 end
 local fields = {}
 for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
   local kind = string.sub(field, 1, 2)
-  if kind == 's:' or kind == 'o:' then fields[#fields + 1] = field end --
+  if kind == 's:' or kind == 'o:' or field == 'result' then fields[#fields + 1] = field end --
 end
 if #fields > 0 then redis.call('HDEL', KEYS[1], unpack(fields)) end
 return redis.call('PEXPIRE', KEYS[1], ARGV[1])

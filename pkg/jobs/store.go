@@ -34,10 +34,6 @@ const (
 	// fetches nothing.
 	RefusalTTL = 5 * time.Minute
 
-	// trimmedTTL is the retention of a job that no caller requested. A caller who
-	// joined it may know its id.
-	trimmedTTL = retention
-
 	// The sweeper checks a new job after firstCheckDelay. Most bulk jobs have ended
 	// by then, and no worker counts as gone before heartbeatTTL.
 	firstCheckDelay     = 2 * time.Second

@@ -13,29 +13,27 @@ import (
 func TestBytesOnEveryRedis(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		bytes := pace.NewBytes(conn.Client())
-		take := func(limit, reserve int64, things ...pace.Kept) (pace.Account, bool) {
+		take := func(limit int64, things ...pace.Kept) (pace.Account, bool) {
 			t.Helper()
-			account, ok, err := bytes.Take(t.Context(), "key1", limit, reserve, things...)
+			account, ok, err := bytes.Take(t.Context(), "key1", limit, things...)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return account, ok
 		}
-		if got, ok := take(1000, 0, pace.Kept{Size: 600, TTL: time.Hour}); !ok || got.Used != 600 || got.Limit != 1000 {
+		if got, ok := take(1000, pace.Kept{Size: 600, TTL: time.Hour}); !ok || got.Used != 600 || got.Limit != 1000 {
 			t.Errorf("the first: %+v, %t", got, ok)
 		}
-		if got, ok := take(1000, 0, pace.Kept{Size: 300, TTL: time.Hour}, pace.Kept{Size: 101, TTL: time.Hour}); ok || got.Used != 600 {
+		if got, ok := take(1000, pace.Kept{Size: 300, TTL: time.Hour}, pace.Kept{Size: 101, TTL: time.Hour}); ok || got.Used != 600 {
 			t.Errorf("above the limit: %+v, %t", got, ok)
 		}
-		if _, ok := take(1000, 401); ok {
-			t.Error("no room for the reserve")
-		}
-		if _, ok := take(0, 1<<40); !ok {
+		if _, ok := take(0, pace.Kept{Name: "huge", Size: 1 << 40, TTL: time.Hour}); !ok {
 			t.Error("without a limit")
 		}
+		must(t, bytes.Forget(t.Context(), "key1", "huge"))
 		// A name counts once, whatever its size was.
 		for _, size := range []int64{100, 400, 250} {
-			if got, ok := take(1000, 0, pace.Kept{Name: "batch:1", Size: size, TTL: 40 * 24 * time.Hour}); size < 400 && !ok {
+			if got, ok := take(1000, pace.Kept{Name: "batch:1", Size: size, TTL: 40 * 24 * time.Hour}); size < 400 && !ok {
 				t.Errorf("%d under a name: %+v", size, got)
 			}
 			must(t, bytes.Expire(t.Context(), "key1", "batch:1", time.Hour)) // keeps the size
@@ -59,6 +57,45 @@ func TestBytesOnEveryRedis(t *testing.T) {
 	})
 }
 
+// TestPromisedRoomIsUsedOnce: it counts until something is kept in it, and what is kept may be
+// more or less.
+func TestPromisedRoomIsUsedOnce(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		bytes := pace.NewBytes(conn.Client())
+		const promise = pace.Promised + "1"
+		promised := func(size int64) (pace.Account, bool) {
+			t.Helper()
+			account, ok, err := bytes.Take(t.Context(), "list", 1000, pace.Kept{Name: promise, Size: size, TTL: time.Hour})
+			must(t, err)
+			return account, ok
+		}
+		if got, ok := promised(1000); !ok || got.Full() {
+			t.Errorf("all room: got %+v, %t, want it, and no more", got, ok)
+		}
+		settled := func(size int64, want pace.Account) {
+			t.Helper()
+			must(t, bytes.Settle(t.Context(), "list", pace.Kept{Size: size, TTL: time.Hour}, promise, 400))
+			got, err := bytes.Read(t.Context(), "list")
+			got.Free = time.Time{}
+			if err != nil || got != want {
+				t.Errorf("after %d bytes: got %+v, %v, want %+v", size, got, err, want)
+			}
+		}
+		settled(300, pace.Account{Used: 900, Limit: 1000, Promised: 600})
+		if got, ok := promised(701); ok || got.Used != 900 {
+			t.Errorf("more than is left: got %+v, %t", got, ok)
+		}
+		if _, ok := promised(700); !ok {
+			t.Error("a promise may grow as long as it fits")
+		}
+		settled(450, pace.Account{Used: 1050, Limit: 1000, Promised: 300})
+		settled(350, pace.Account{Used: 1100, Limit: 1000, Promised: 0})
+		if got, _ := bytes.Read(t.Context(), "list"); !got.Full() {
+			t.Errorf("more is kept than the limit: got %+v", got)
+		}
+	})
+}
+
 // TestBytesExpire: what is not removed, because a process died, ends by itself.
 func TestBytesExpire(t *testing.T) {
 	conn := redistest.Open(t, redistest.Start(t).URL)
@@ -69,7 +106,7 @@ func TestBytesExpire(t *testing.T) {
 		{Size: 100, TTL: time.Millisecond},
 		{Size: 1000, TTL: 30 * 24 * time.Hour},
 	} {
-		if _, ok, err := bytes.Take(t.Context(), "key", 0, 0, kept); err != nil || !ok {
+		if _, ok, err := bytes.Take(t.Context(), "key", 0, kept); err != nil || !ok {
 			t.Fatal(ok, err)
 		}
 	}
