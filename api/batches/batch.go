@@ -359,7 +359,7 @@ func (s *Resource) List(w http.ResponseWriter, plain *http.Request) error {
 		body.Batches = append(body.Batches, newBody(b))
 	}
 	if more {
-		body.Next = found[limit-1].ID
+		body.Next = request.SetNext(w, r.URL, found[limit-1].ID)
 	}
 	return request.WriteJSON(w, http.StatusOK, body)
 }

@@ -216,7 +216,7 @@ func TestResultsInEveryFormat(t *testing.T) {
 	if n := strings.Count(strings.TrimSpace(lines.Body), "\n"); n != 2 || lines.Header.Get("Content-Type") != "application/x-ndjson" {
 		t.Errorf("got %d line breaks as %s", n, lines.Header.Get("Content-Type"))
 	}
-	table := send("?bom=1", "text/csv, */*;q=0.1")
+	table := send("?bom=true", "text/csv, */*;q=0.1")
 	if !strings.HasPrefix(table.Body, "\ufeff") || strings.Count(table.Body, "cars.example") != 3 || table.Header.Get("Content-Type") != "text/csv; charset=utf-8" ||
 		table.Header.Get("Content-Disposition") != `attachment; filename="batch-`+id+`.csv"` {
 		t.Errorf("got %v %.200s", table.Header, table.Body)
@@ -259,8 +259,9 @@ func TestResultsThatTheCallerHasAreNotSentAgain(t *testing.T) {
 	for _, c := range []struct {
 		query, known string
 		want         int
-	}{{"", tag, 304}, {"", `"other", ` + strings.TrimPrefix(tag, "W/"), 304}, {"", "*", 304}, {"", `"other"`, 200}, {"?lang=sw", tag, 200}, {"?format=csv", tag, 200}} {
-		if got := send(c.query, c.known); got.Status != c.want {
+	}{{"", tag, 304}, {"", `"other", ` + strings.TrimPrefix(tag, "W/"), 304}, {"", "*", 304}, {"", `"other"`, 200}, {"?lang=sw", tag, 200}, {"?format=csv", tag, 200},
+		{"?sort=colour", "*", 400}, {"?fields=colour", "*", 400}, {"?bom=1", "*", 400}, {"?limit=0", "*", 400}, {"?since=x", "*", 400}} {
+		if got := send(c.query, c.known); got.Status != c.want || c.want == 400 && got.Header.Get("ETag") != "" {
 			t.Errorf("%s with %s: got %d, want %d", c.query, c.known, got.Status, c.want)
 		}
 	}

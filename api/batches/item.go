@@ -70,7 +70,7 @@ func (s *Resource) ListItems(w http.ResponseWriter, plain *http.Request) error {
 		body.Items = append(body.Items, newItemBody(item, b.Options.Columns))
 	}
 	if next >= 0 {
-		body.Next = strconv.Itoa(next)
+		body.Next = request.SetNext(w, r.URL, strconv.Itoa(next))
 	}
 	return request.WriteJSON(w, http.StatusOK, body)
 }

@@ -62,11 +62,7 @@ func (part resultPart) nextResults(w http.ResponseWriter, u *url.URL, rows *resu
 	if index <= 0 {
 		return ""
 	}
-	next, query := *u, u.Query()
-	query.Set("cursor", strconv.Itoa(index))
-	next.RawQuery = query.Encode()
-	w.Header().Set("Link", fmt.Sprintf(`<%s>; rel="next"`, next.RequestURI()))
-	return strconv.Itoa(index)
+	return request.SetNext(w, u, strconv.Itoa(index))
 }
 
 // page returns how many rows of a part are read at once, when so many were read before.

@@ -51,8 +51,8 @@ func TestTheResultOfAJobIsInTheViewOfTheRequest(t *testing.T) {
 	}{
 		{listed, "", []string{`"state":"succeeded"`, `"result":{`, `"onTheRoad"`}},
 		{listed, "?rate=2500", []string{`"others":2500`}},
-		{listed, "?rate=2500&lang=sw&explain=1", []string{`"others":2500`, `"explain":[]`, `"location":"/v1/jobs/` + listed.ID + `?explain=true&lang=sw&rate=2500"`}},
-		{listed, "?target=40000000&byMonth=1", []string{`"maxPriceUSD":{"targetTZS":40000000`, `"byMonth":{"months":[`}},
+		{listed, "?rate=2500&lang=sw&explain=true", []string{`"others":2500`, `"explain":[]`, `"location":"/v1/jobs/` + listed.ID + `?explain=true&lang=sw&rate=2500"`}},
+		{listed, "?target=40000000&byMonth=true", []string{`"maxPriceUSD":{"targetTZS":40000000`, `"byMonth":{"months":[`}},
 		{listed, `?costs={"freight":1}`, []string{`"field_ignored"`, "costs.freight"}},
 		{quote, "?rate=2500", []string{`"others":2500`}},
 	} {

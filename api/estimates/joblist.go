@@ -65,7 +65,7 @@ func (s *Resource) ListJobs(w http.ResponseWriter, plain *http.Request) error {
 		}
 	}
 	if more {
-		body.Next = found[len(found)-1].ID
+		body.Next = request.SetNext(w, r.URL, found[len(found)-1].ID)
 	}
 	return request.WriteJSON(w, http.StatusOK, body)
 }

@@ -13,10 +13,13 @@ import (
 
 // Flag parses a parameter that is true or false. Without it, it is false.
 func Flag(query url.Values, name string) (bool, error) {
+	if !query.Has(name) {
+		return false, nil
+	}
 	switch query.Get(name) {
-	case "true", "1":
+	case "true":
 		return true, nil
-	case "", "false", "0":
+	case "false":
 		return false, nil
 	}
 	return false, problem.Field(name, "boolean")
@@ -57,6 +60,36 @@ func PageSize(query url.Values) (int, error) {
 		return 0, ErrPageInvalid
 	}
 	return n, nil
+}
+
+// SetNext says in the header Link where the page of a list is that begins at a cursor, and
+// returns the cursor; "" for none.
+func SetNext(w http.ResponseWriter, u *url.URL, cursor string) string {
+	if cursor != "" {
+		query := u.Query()
+		query.Set("cursor", cursor)
+		w.Header().Set("Link", "<"+u.EscapedPath()+"?"+query.Encode()+`>; rel="next"`)
+	}
+	return cursor
+}
+
+// Paginate returns the page that a request wants of a list in memory, and the cursor of the
+// next one.
+func Paginate[T any](query url.Values, all []T) (page []T, next string, err error) {
+	limit, err := PageSize(query)
+	if err != nil {
+		return nil, "", err
+	}
+	from, err := Cursor(query)
+	if err != nil {
+		return nil, "", err
+	}
+	from = min(from, len(all))
+	to := min(from+limit, len(all))
+	if to < len(all) {
+		next = strconv.Itoa(to)
+	}
+	return all[from:to:to], next, nil
 }
 
 // Cursor parses the parameter "cursor" of lists that are read by the number of a row.

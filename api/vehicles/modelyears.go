@@ -46,6 +46,9 @@ type yearsRequest struct {
 // parseYearsRequest checks the path and the query.
 func parseYearsRequest(r *request.Request) (yearsRequest, error) {
 	query := r.URL.Query()
+	if r.Method != http.MethodPost && query.Has("refresh") {
+		return yearsRequest{}, problem.Field("refresh", "post")
+	}
 	req := yearsRequest{modelBody: strings.TrimSpace(r.Var("modelBody")), make: chassis.Normalise(query.Get("make"))}
 	if err := terms.CheckLabel(req.modelBody); err != nil {
 		return req, err

@@ -128,7 +128,7 @@ func TestModelYears(t *testing.T) {
 		{name: "years that are not known", url: vitzYears, status: 200, has: []string{`"yearsListed":true,"years":[{"yom":2022,"known":false},`, `"unknown":45,"pending":0`}, hasNot: []string{"cheapest"}},
 		{name: "are requested, but not all at once", method: http.MethodPost, url: vitzYears, status: 202, has: []string{`"unknown":45,"pending":40}`}},
 		{name: "nor by the next request", method: http.MethodPost, url: vitzYears, status: 202, has: []string{`"unknown":45,"pending":40}`}},
-		{name: "what is requested can be cheapest first", url: vitzYears + "?cheapestFirst=1", status: 200, has: []string{`"pending":40`}},
+		{name: "what is requested can be cheapest first", url: vitzYears + "?cheapestFirst=true", status: 200, has: []string{`"pending":40`}},
 		{name: "two fuels", url: noahYears, status: 200, has: []string{`{"yom":2000,"known":false,"problem":{"code":"request_incomplete"`, "PETROL, DIESEL", `"unknown":44`}},
 		{name: "one of them", url: noahYears + "?fuel=diesel", status: 200, has: []string{`{"yom":2000,"known":false}`, `"unknown":45`}, hasNot: []string{"problem"}},
 	} {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -26,14 +25,8 @@ import (
 	"ushuru/tasks"
 )
 
-const (
-	defaultVehiclePageSize = 50
-	maxVehiclePageSize     = 200
-	maxOffset              = 1_000_000
-
-	// syncSlot is the time in which at most one sync of the catalogue is enqueued.
-	syncSlot = 5 * time.Second
-)
+// syncSlot is the time in which at most one sync of the catalogue is enqueued.
+const syncSlot = 5 * time.Second
 
 // Each is named by its code.
 var (
@@ -62,17 +55,14 @@ type Resource struct {
 // New returns the Resource of some parts.
 func New(options Options) *Resource { return &Resource{options, match.New(match.Options{})} }
 
-// pageRange is the requested part of a list.
-type pageRange struct{ limit, offset int }
-
 // vehicleList is the response of GET /v1/vehicles: makes, or the labels of one.
 type vehicleList struct {
 	Make     string         `json:"make,omitempty"`
 	Total    int            `json:"total"` // of all pages
-	Offset   int            `json:"offset"`
 	Makes    []string       `json:"makes,omitzero"`
 	Vehicles []vehicleEntry `json:"vehicles,omitzero"`
 	AsOf     *time.Time     `json:"asOf"`
+	Next     string         `json:"next,omitempty"`
 }
 
 // vehicleEntry is one label, with its parts.
@@ -87,9 +77,8 @@ type vehicleEntry struct {
 // fetched them. It never calls TRA.
 func (s *Resource) List(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
-	part, err := parsePage(query)
-	if err != nil {
-		return err
+	if query.Has("offset") { // it would have the first page again
+		return request.ErrPageInvalid
 	}
 	for _, name := range []string{"make", "q"} {
 		if utf8.RuneCountInString(query.Get(name)) > terms.MaxText {
@@ -105,7 +94,7 @@ func (s *Resource) List(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return request.ErrUnavailable.WithCause(err)
 	}
-	search := func() vehicleList { return makesOf(catalogue, query.Get("q"), part) }
+	search := func() (vehicleList, error) { return makesOf(catalogue, query) }
 	if name := query.Get("make"); name != "" {
 		entries, known := catalogue.Of(chassis.Normalise(name))
 		switch {
@@ -114,15 +103,19 @@ func (s *Resource) List(w http.ResponseWriter, r *http.Request) error {
 		case entries.Pending:
 			return errCatalogueMissing.WithCause(s.requestSync(ctx))
 		}
-		search = func() vehicleList { return labelsOf(entries, query.Get("q"), part) }
+		search = func() (vehicleList, error) { return labelsOf(entries, query) }
 	}
 	asOf, err := s.options.Catalogue.AsOf(ctx)
 	if err != nil {
 		return request.ErrUnavailable.WithCause(err)
 	}
 	data, err := s.options.Limits.Compute(request.From(r), nil, func() ([]byte, error) {
-		found := search()
+		found, err := search()
+		if err != nil {
+			return nil, err
+		}
 		found.AsOf = localtime.OfPointer(asOf)
+		request.SetNext(w, r.URL, found.Next)
 		return plainjson.Encode(found)
 	})
 	if err != nil {
@@ -142,51 +135,26 @@ func (s *Resource) requestSync(ctx context.Context) error {
 	return s.options.Tasks.EnqueueOnce(ctx, tasks.TypeSync, syncSlot, time.Now())
 }
 
-func makesOf(catalogue *tra.Catalogue, query string, part pageRange) vehicleList {
-	found := vehicleList{Offset: part.offset}
-	names, query := []string{}, chassis.NameKey(query)
+func makesOf(catalogue *tra.Catalogue, query url.Values) (found vehicleList, err error) {
+	names, wanted := []string{}, chassis.NameKey(query.Get("q"))
 	for _, mk := range catalogue.Makes() {
-		if strings.Contains(chassis.NameKey(mk.Name), query) {
+		if strings.Contains(chassis.NameKey(mk.Name), wanted) {
 			names = append(names, mk.Name)
 		}
 	}
-	found.Total, found.Makes = len(names), paginate(names, part)
-	return found
+	found.Total = len(names)
+	found.Makes, found.Next, err = request.Paginate(query, names)
+	return found, err
 }
 
-func labelsOf(entries *tra.Entries, query string, part pageRange) vehicleList {
-	labels := entries.Search(query)
-	found := vehicleList{Make: entries.Make.Name, Total: len(labels), Offset: part.offset, Vehicles: []vehicleEntry{}}
-	for _, label := range paginate(labels, part) {
+func labelsOf(entries *tra.Entries, query url.Values) (vehicleList, error) {
+	labels := entries.Search(query.Get("q"))
+	found := vehicleList{Make: entries.Make.Name, Total: len(labels), Vehicles: []vehicleEntry{}}
+	page, next, err := request.Paginate(query, labels)
+	for _, label := range page {
 		codes := append([]string{}, label.Codes...)
 		found.Vehicles = append(found.Vehicles, vehicleEntry{label.Text, label.Model, codes, label.Body})
 	}
-	return found
-}
-
-// paginate returns one page of a list.
-func paginate[T any](all []T, part pageRange) []T {
-	from := min(part.offset, len(all))
-	return all[from:min(from+part.limit, len(all))]
-}
-
-// parsePage parses the parameters "limit" and "offset".
-func parsePage(query url.Values) (pageRange, error) {
-	part := pageRange{limit: defaultVehiclePageSize}
-	for _, field := range []struct {
-		name     string
-		min, max int
-		target   *int
-	}{{"limit", 1, maxVehiclePageSize, &part.limit}, {"offset", 0, maxOffset, &part.offset}} {
-		text := query.Get(field.name)
-		if text == "" {
-			continue
-		}
-		n, err := strconv.Atoi(text)
-		if err != nil || n < field.min || n > field.max {
-			return part, problem.Field(field.name, "range", field.min, field.max)
-		}
-		*field.target = n
-	}
-	return part, nil
+	found.Next = next
+	return found, err
 }

@@ -91,17 +91,19 @@ func TestVehicleSearch(t *testing.T) {
 	}
 	const fielder = `{"modelBody":"COROLLA FIELDER - NKE165 - HYBRID - WAGON","model":"COROLLA FIELDER","codes":["NKE165"],"body":"WAGON"}`
 	for _, s := range []scenario{
-		{name: "makes", url: "/v1/vehicles", status: 200, has: []string{`{"total":2,"offset":0,"makes":["MERCEDES","TOYOTA"],"asOf":"20`}},
+		{name: "makes", url: "/v1/vehicles", status: 200, has: []string{`{"total":2,"makes":["MERCEDES","TOYOTA"],"asOf":"20`}},
 		{name: "makes with a word", url: "/v1/vehicles?q=toy", status: 200, has: []string{`"makes":["TOYOTA"]`}},
-		{name: "by code with its prefix", url: "/v1/vehicles?make=toyota&q=daa-nke165", status: 200, has: []string{`"make":"TOYOTA","total":1,"offset":0,"vehicles":[` + fielder + `]`}},
+		{name: "by code with its prefix", url: "/v1/vehicles?make=toyota&q=daa-nke165", status: 200, has: []string{`"make":"TOYOTA","total":1,"vehicles":[` + fielder + `]`}},
 		{name: "by name", url: "/v1/vehicles?make=TOYOTA&q=fielder+wagon", status: 200, has: []string{fielder}, want: map[string]string{"Cache-Control": "private, max-age=300"}},
 		{name: "in the market's spelling", url: "/v1/vehicles?make=Mercedes-Benz", status: 200, has: []string{`"make":"MERCEDES"`, `"codes":["204046"]`}},
-		{name: "a part", url: "/v1/vehicles?make=toyota&limit=1&offset=1", status: 200, has: []string{`"total":3,"offset":1`, `IST`}, hasNot: []string{"VITZ", "FIELDER"}},
-		{name: "past the end", url: "/v1/vehicles?make=toyota&offset=9", status: 200, has: []string{`"total":3,"offset":9,"vehicles":[]`}},
-		{name: "nothing found", url: "/v1/vehicles?make=toyota&q=prius", status: 200, has: []string{`"total":0,"offset":0,"vehicles":[]`}},
+		{name: "a part", url: "/v1/vehicles?make=toyota&limit=1&cursor=1", status: 200, has: []string{`"total":3,`, `IST`, `"next":"2"`}, hasNot: []string{"VITZ", "FIELDER"},
+			want: map[string]string{"Link": `</v1/vehicles?cursor=2&limit=1&make=toyota>; rel="next"`}},
+		{name: "past the end", url: "/v1/vehicles?make=toyota&cursor=9", status: 200, has: []string{`"total":3,"vehicles":[]`}, hasNot: []string{`"next"`}},
+		{name: "nothing found", url: "/v1/vehicles?make=toyota&q=prius", status: 200, has: []string{`"total":0,"vehicles":[]`}},
 		{name: "no such make", url: "/v1/vehicles?make=trabant", status: 404, has: []string{`"code":"make_not_found"`}},
-		{name: "too much", url: "/v1/vehicles?limit=201", status: 400, has: []string{`\"limit\" must be`}},
-		{name: "no number", url: "/v1/vehicles?offset=x", status: 400, has: []string{`\"offset\" must be`}},
+		{name: "too much", url: "/v1/vehicles?limit=1001", status: 400, has: []string{`\"limit\" must be`}},
+		{name: "no number", url: "/v1/vehicles?cursor=x", status: 400, has: []string{`"code":"page_invalid"`}},
+		{name: "an offset", url: "/v1/vehicles?offset=50", status: 400, has: []string{`"code":"page_invalid"`}},
 	} {
 		s.run(t, api)
 	}

@@ -12,9 +12,6 @@ import (
 	"ushuru/pkg/webhook"
 )
 
-// maxDeliveries is the maximum number of deliveries in a response.
-const maxDeliveries = 100
-
 // deliveryBody is a delivery as the owner of its webhook sees it.
 type deliveryBody struct {
 	webhook.Delivery
@@ -63,13 +60,21 @@ func (s *Resource) sendOnce(
 }
 
 // ListDeliveries answers GET /v1/webhooks/{id}/deliveries.
-func (s *Resource) ListDeliveries(ctx context.Context, _ http.ResponseWriter, r *request.Request) (int, any, error) {
-	log, err := s.options.Webhooks.Deliveries(ctx, r.Key.ID, r.Var("id"), maxDeliveries)
-	bodies := make([]deliveryBody, 0, len(log))
-	for _, d := range log {
-		bodies = append(bodies, newDeliveryBody(d))
+func (s *Resource) ListDeliveries(ctx context.Context, w http.ResponseWriter, r *request.Request) (int, any, error) {
+	query := r.URL.Query()
+	limit, err := request.PageSize(query)
+	if err != nil {
+		return 0, nil, err
 	}
-	return http.StatusOK, map[string]any{"deliveries": bodies}, err
+	log, next, err := s.options.Webhooks.DeliveriesAfter(ctx, r.Key.ID, r.Var("id"), query.Get("cursor"), limit)
+	body := struct {
+		Deliveries []deliveryBody `json:"deliveries"`
+		Next       string         `json:"next,omitempty"`
+	}{make([]deliveryBody, 0, len(log)), request.SetNext(w, r.URL, next)}
+	for _, d := range log {
+		body.Deliveries = append(body.Deliveries, newDeliveryBody(d))
+	}
+	return http.StatusOK, body, err
 }
 
 // Redeliver answers POST …/deliveries/{delivery}/redeliver, once under an

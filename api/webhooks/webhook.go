@@ -25,6 +25,7 @@ var (
 	errNotFound      = problem.NotFound("webhook_not_found")
 	errURLMissing    = problem.BadRequest("url_missing.webhook").Of("url")
 	errEventsInvalid = problem.BadRequest("events_invalid").Of("events")
+	errDisabled      = problem.Conflict("webhook_disabled")
 	errURLInsecure   = problem.BadRequest("url_insecure").Of("url")
 	ErrTooMany       = problem.New(http.StatusConflict, "too_many_webhooks", problem.AtMost(webhook.MaxEndpoints))
 )
@@ -162,10 +163,17 @@ func (s *Resource) List(w http.ResponseWriter, plain *http.Request) error {
 	if err != nil {
 		return request.ErrUnavailable.WithCause(err)
 	}
-	for i, e := range all {
-		all[i] = shown(e)
+	page, next, err := request.Paginate(r.URL.Query(), all)
+	if err != nil {
+		return err
 	}
-	return request.WriteJSON(w, http.StatusOK, map[string]any{"webhooks": all})
+	for i, e := range page {
+		page[i] = shown(e)
+	}
+	return request.WriteJSON(w, http.StatusOK, struct {
+		Webhooks []webhook.Endpoint `json:"webhooks"`
+		Next     string             `json:"next,omitempty"`
+	}{page, request.SetNext(w, r.URL, next)})
 }
 
 // ofOne answers a request about one webhook of the caller's key.
@@ -182,6 +190,10 @@ func (s *Resource) Of(do ofOne) request.Handler {
 		switch {
 		case errors.Is(err, webhook.ErrNotFound):
 			return errNotFound
+		case errors.Is(err, webhook.ErrDisabled):
+			return errDisabled
+		case errors.Is(err, webhook.ErrBadCursor):
+			return request.ErrPageInvalid.WithCause(err)
 		case errors.As(err, &p):
 			return p
 		case err != nil:

@@ -116,6 +116,16 @@ func TestAWebhookIsChangedTestedAndRemoved(t *testing.T) {
 	if got := one(t, s, s.ListDeliveries, http.MethodGet, id, "/deliveries", ""); !got.Has(200, `"event":"webhook.test"`, `"event":"webhook.verification"`) {
 		t.Errorf("the log: got %d %s", got.Status, got.Body)
 	}
+	first := one(t, s, s.ListDeliveries, http.MethodGet, id, "/deliveries?limit=1", "")
+	link := strings.TrimSuffix(strings.TrimPrefix(first.Header.Get("Link"), "</v1/webhooks/"+id), `>; rel="next"`)
+	if got := one(t, s, s.ListDeliveries, http.MethodGet, id, link, ""); !got.Has(200, `"deliveries":[{"id":"`) || got.Body == first.Body {
+		t.Errorf("%s leads to %d %s", first.Header.Get("Link"), got.Status, got.Body)
+	}
+	for query, want := range map[string]string{"cursor=msg0": "page_invalid", "limit=0": "page_invalid"} {
+		if got := one(t, s, s.ListDeliveries, http.MethodGet, id, "/deliveries?"+query, ""); !got.Has(400, want) {
+			t.Errorf("%s: got %d %s, want %s", query, got.Status, got.Body, want)
+		}
+	}
 	if got := one(t, s, s.Redeliver, http.MethodPost, id, "/deliveries/msg0/redeliver", ""); !got.Has(404, `"code":"webhook_not_found"`) {
 		t.Errorf("an unknown delivery: got %d %s", got.Status, got.Body)
 	}
@@ -187,7 +197,7 @@ func TestWhatCannotBeReadIsNotNotFound(t *testing.T) {
 	for _, c := range []struct {
 		failure error
 		want    int
-	}{{errors.New("away"), 503}, {webhook.ErrNotFound, 404}, {errNotFound, 404}} {
+	}{{errors.New("away"), 503}, {webhook.ErrNotFound, 404}, {errNotFound, 404}, {webhook.ErrDisabled, 409}, {webhook.ErrBadCursor, 400}} {
 		do := func(context.Context, http.ResponseWriter, *request.Request) (int, any, error) {
 			return 200, nil, c.failure
 		}

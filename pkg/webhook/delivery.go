@@ -57,7 +57,7 @@ func (s *Store) Emit(ctx context.Context, owner, event, subject string, at time.
 // Test emits a test event to one endpoint, once for a subject. It returns
 // ErrNotFound when the key has no such endpoint.
 func (s *Store) Test(ctx context.Context, owner, endpoint, subject string, at time.Time) (Delivery, error) {
-	if _, err := s.get(ctx, owner, endpoint); err != nil {
+	if err := s.checkEnabled(ctx, owner, endpoint); err != nil {
 		return Delivery{}, err
 	}
 	return s.emit(ctx, owner, endpoint, testEvent, subject, at, map[string]string{"webhook": endpoint})
@@ -195,25 +195,56 @@ func (s *Store) replace(ctx context.Context, old string, d Delivery) error {
 // Deliveries returns the deliveries of an endpoint, newest first, at most limit.
 // It returns ErrNotFound when the key has no such endpoint.
 func (s *Store) Deliveries(ctx context.Context, owner, endpoint string, limit int) ([]Delivery, error) {
+	deliveries, _, err := s.DeliveriesAfter(ctx, owner, endpoint, "", limit)
+	return deliveries, err
+}
+
+// DeliveriesAfter returns the deliveries of an endpoint that are older than one, "" for the
+// newest, and after which the next page begins; "" for none.
+func (s *Store) DeliveriesAfter(
+	ctx context.Context, owner, endpoint, cursor string, limit int,
+) (deliveries []Delivery, next string, err error) {
 	if _, err := s.get(ctx, owner, endpoint); err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	ids, err := s.redis.ZRevRange(ctx, keyLog(owner, endpoint), 0, int64(limit)-1).Result()
+	from := int64(0)
+	if cursor != "" {
+		rank, err := s.redis.ZRevRank(ctx, keyLog(owner, endpoint), cursor).Result()
+		if errors.Is(err, redis.Nil) {
+			return nil, "", ErrBadCursor
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		from = rank + 1
+	}
+	ids, err := s.redis.ZRevRange(ctx, keyLog(owner, endpoint), from, from+int64(limit)).Result()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	deliveries := make([]Delivery, 0, len(ids))
+	if len(ids) > limit {
+		ids, next = ids[:limit], ids[limit-1]
+	}
 	for _, id := range ids {
 		d, _, err := s.delivery(ctx, id)
 		if errors.Is(err, ErrNotFound) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		deliveries = append(deliveries, d)
 	}
-	return deliveries, nil
+	return deliveries, next, nil
+}
+
+// checkEnabled returns ErrDisabled for an endpoint to which nothing is sent.
+func (s *Store) checkEnabled(ctx context.Context, owner, endpoint string) error {
+	e, err := s.get(ctx, owner, endpoint)
+	if err == nil && e.Disabled != "" {
+		return ErrDisabled
+	}
+	return err
 }
 
 // Delivery returns a delivery of an endpoint, or ErrNotFound.
@@ -233,6 +264,9 @@ func (s *Store) ownDelivery(ctx context.Context, owner, endpoint, id string) (d 
 // Redeliver sends a delivery of an endpoint again, whatever its state, by a new
 // run of the schedule. A task of an earlier run does nothing any more.
 func (s *Store) Redeliver(ctx context.Context, owner, endpoint, id string) error {
+	if err := s.checkEnabled(ctx, owner, endpoint); err != nil {
+		return err
+	}
 	for range maxConflicts {
 		d, record, err := s.ownDelivery(ctx, owner, endpoint, id)
 		if err != nil {

@@ -209,6 +209,12 @@ func TestAReceiverThatIsGoneIsDisabled(t *testing.T) {
 	if err != nil || endpoint.Disabled == "" || len(to.all()) != 1 {
 		t.Errorf("%v, %+v after %d requests", err, endpoint, len(to.all()))
 	}
+	if _, err := s.store.Test(t.Context(), owner, s.endpoint.ID, "subject", time.Now()); !errors.Is(err, webhook.ErrDisabled) {
+		t.Errorf("a test event: got %v, want ErrDisabled", err)
+	}
+	if err := s.store.Redeliver(t.Context(), owner, s.endpoint.ID, s.deliveries(t)[0].ID); !errors.Is(err, webhook.ErrDisabled) {
+		t.Errorf("a redelivery: got %v, want ErrDisabled", err)
+	}
 	if err := s.store.Enable(t.Context(), owner, s.endpoint.ID); err != nil {
 		t.Fatal(err)
 	}

@@ -26,6 +26,10 @@ var (
 	ErrNotFound = errors.New("webhook: no such endpoint or delivery")
 	// ErrTooMany means that the API key has MaxEndpoints endpoints.
 	ErrTooMany = errors.New("webhook: too many endpoints")
+	// ErrDisabled means that nothing is sent to an endpoint that is disabled.
+	ErrDisabled = errors.New("webhook: the endpoint is disabled")
+	// ErrBadCursor means that the list of deliveries cannot begin where the caller says.
+	ErrBadCursor = errors.New("webhook: no such place in the list")
 )
 
 // Events that an endpoint can subscribe to.
