@@ -32,6 +32,9 @@ func (a *App) newMetrics() *metrics.Metrics {
 		MatchedBy:  []string{string(vehicle.ByCode), string(vehicle.ByAI), string(vehicle.ByName), string(vehicle.ByCaller)},
 		Confidence: []string{string(vehicle.High), string(vehicle.Medium), string(vehicle.Low)},
 	}
+	if worker := a.options.Worker; worker != nil {
+		o.Fetches, o.Asks = slices.Contains(worker.Roles, tasks.RoleAny), slices.Contains(worker.Roles, tasks.RoleAuthority)
+	}
 	for _, kind := range tra.Kinds {
 		o.Kinds = append(o.Kinds, string(kind))
 	}

@@ -46,16 +46,15 @@ func (m *Metrics) addAuthority() {
 		opened: m.counters("authority_breaker_opened_total", "How often the breaker of this process has opened.").
 			WithLabelValues(),
 	}
+	m.setBreaker(breakerStates[0])
+	if !m.options.Asks {
+		return
+	}
 	for _, call := range append(slices.Clone(m.options.Calls), Other) {
-		for _, outcome := range append([]string{OK, Gone, Other}, m.options.Kinds...) {
+		for _, outcome := range append([]string{OK}, m.options.Kinds...) {
 			m.authority.calls.WithLabelValues(call, outcome)
 		}
-		m.authority.durations.WithLabelValues(call)
 	}
-	for _, reason := range append(slices.Clone(throttleReasons), Other) {
-		m.authority.throttled.WithLabelValues(reason)
-	}
-	m.setBreaker(breakerStates[0])
 }
 
 // Call counts one call to the authority or the AI. It is the only place that does. Those to the

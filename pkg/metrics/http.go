@@ -3,6 +3,7 @@ package metrics
 import (
 	"cmp"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,7 +15,7 @@ type httpFamilies struct {
 	durations *prometheus.HistogramVec
 	errors    *prometheus.CounterVec
 	logins    *prometheus.CounterVec
-	routes    map[routeKey]*route
+	streams   map[routeKey]bool // the known routes
 }
 
 func (m *Metrics) addHTTP() {
@@ -28,15 +29,8 @@ func (m *Metrics) addHTTP() {
 		errors: m.counters("http_errors_total", "Error responses by their code.", "code"),
 		logins: m.counters("operator_logins_failed_total",
 			"Failed logins of operators: wrong passwords, and attempts that were refused unseen after those.", "reason"),
-		routes: map[routeKey]*route{},
+		streams: map[routeKey]bool{},
 	}
-	for _, code := range append(m.options.Codes, Other) {
-		m.http.errors.WithLabelValues(code)
-	}
-	for _, reason := range loginFailures {
-		m.http.logins.WithLabelValues(reason)
-	}
-	m.AddRoute(Other, Other, false)
 }
 
 var loginFailures = []string{"wrong", "refused"}
@@ -54,28 +48,17 @@ const ofAPI = "/v1/"
 
 type routeKey struct{ template, method string }
 
-// route has the series of one route and method.
-type route struct {
-	classes  [6]prometheus.Counter // by the first digit of the status
-	duration prometheus.Observer   // nil for a stream
-}
-
-// AddRoute makes the series of a route; stream means that its responses last as long as
-// the caller listens. Routes are added before the first request is counted.
+// AddRoute makes a route known; stream means that its responses last as long as the caller
+// listens. Routes are added before the first request is counted.
 func (m *Metrics) AddRoute(template, method string, stream bool) {
 	if m == nil {
 		return
 	}
-	r := &route{}
-	for digit, class := range map[int]string{1: "1xx", 2: "2xx", 3: "3xx", 4: "4xx", 5: "5xx"} {
-		if digit > 1 {
-			r.classes[digit] = m.http.requests.WithLabelValues(template, method, class)
-		}
+	m.http.streams[routeKey{template, method}] = stream
+	if strings.HasPrefix(template, ofAPI) {
+		m.http.requests.WithLabelValues(template, method, "2xx")
+		m.http.requests.WithLabelValues(template, method, "5xx")
 	}
-	if !stream {
-		r.duration = m.http.durations.WithLabelValues(template, method)
-	}
-	m.http.routes[routeKey{template, method}] = r
 }
 
 // Request counts a request that was answered. A route or method that was not added is
@@ -87,14 +70,14 @@ func (m *Metrics) Request(template, method string, status int, code string, took
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
-	r, known := m.http.routes[routeKey{template, method}]
+	stream, known := m.http.streams[routeKey{template, method}]
 	if !known {
-		r = m.http.routes[routeKey{Other, Other}]
+		template, method = Other, Other
 	}
 	class := min(max(status/100, 2), 5) //nolint:mnd // the classes of a status
-	r.classes[class].Inc()
-	if r.duration != nil {
-		r.duration.Observe(seconds(took))
+	m.http.requests.WithLabelValues(template, method, strconv.Itoa(class)+"xx").Inc()
+	if !stream {
+		m.http.durations.WithLabelValues(template, method).Observe(seconds(took))
 	}
 	code = m.code(code)
 	if code != "" {

@@ -2,8 +2,9 @@
 // status. Every outcome is counted at one place of the code, which calls a method of Metrics;
 // that counts it for both, so that what the console shows is what Prometheus sees.
 //
-// The label values are bounded: what is not in Options is "other". Every series that
-// an alert can need exists from the start, with the value 0.
+// The label values are bounded: what is not in Options is "other". A series exists from its
+// first count on; those that an alert looks at, in a process that can count them, from the
+// start with the value 0.
 package metrics
 
 import (
@@ -31,6 +32,9 @@ type Options struct {
 	Channels []string // of Redis
 	// MatchedBy and Confidence are the two properties of a match.
 	MatchedBy, Confidence []string
+
+	// Fetches and Asks say that the process reads pages, and calls the authority.
+	Fetches, Asks bool
 
 	Version, Commit string // of the program
 
@@ -69,21 +73,8 @@ func New(o Options) *Metrics {
 		"there was a valid one: hit or miss.", "cache", "result")
 	m.matches = m.counters("matches_total", "Cars that were matched with an entry of TRA's list, by what decided and how "+
 		"sure that is; none for cars that were not matched.", "matched_by", "confidence")
-	for _, cache := range append(slices.Clone(o.Caches), Other) {
-		m.lookups.WithLabelValues(cache, "hit")
-		m.lookups.WithLabelValues(cache, "miss")
-	}
-	for _, by := range o.MatchedBy {
-		for _, confidence := range o.Confidence {
-			m.matches.WithLabelValues(by, confidence)
-		}
-	}
-	m.matches.WithLabelValues(none, none)
 	m.refused = m.counters("redis_messages_refused_total", "Messages on a channel of Redis that could not be taken: too long, "+
 		"not of the form that the channel has, or unknown.", "channel")
-	for _, channel := range append(slices.Clone(o.Channels), Other) {
-		m.refused.WithLabelValues(channel)
-	}
 	m.addProcess()
 	return m
 }

@@ -147,6 +147,7 @@ func TestSeriesAreBounded(t *testing.T) {
 		m.Breaker(value)
 	}
 	use(0)
+	use(100) // another class of status
 	first := len(gathered(t, m))
 	for i := range 500 {
 		use(i)

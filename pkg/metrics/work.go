@@ -62,14 +62,6 @@ var (
 	states  = []string{"succeeded", "failed", "cancelled"}
 )
 
-// operatorCodes are the codes of failures that are not the caller's: their series exist
-// from the start.
-var operatorCodes = []string{
-	"internal", "unavailable", "worker_lost", "deadline_exceeded", "authority_unavailable", "authority_refused",
-	"authority_implausible", "catalogue_missing", "ai_unavailable", "ai_failed", "ai_budget_used_up", "fetch_failed",
-	"fetch_timeout", "listing_blocked", "robots_forbidden", "host_busy",
-}
-
 func (m *Metrics) addWork() {
 	m.work = workFamilies{
 		jobs: m.counters("jobs_total", "Jobs that ended by kind, class (interactive or bulk), state and code of the error.",
@@ -96,39 +88,12 @@ func (m *Metrics) addWork() {
 	for _, outcome := range webhookOutcomes {
 		m.work.webhooks.WithLabelValues(outcome)
 	}
-	m.initJobs()
+	if !m.options.Fetches {
+		return
+	}
 	for _, site := range append(slices.Clone(m.options.Sites), Other) {
-		for _, outcome := range append([]string{OK}, operatorCodes...) {
+		for _, outcome := range []string{OK, "listing_blocked", "robots_forbidden"} {
 			m.work.fetches.WithLabelValues(site, m.fetchOutcome(outcome))
-		}
-		m.work.fetchTime.WithLabelValues(site)
-	}
-	for _, class := range classes {
-		m.work.sweeps.WithLabelValues(class, OK)
-		m.work.sweeps.WithLabelValues(class, string(Failed))
-		m.work.recovered.WithLabelValues(class)
-	}
-}
-
-// initJobs makes the series of jobs and steps that an alert can need.
-func (m *Metrics) initJobs() {
-	for _, taskType := range m.options.Steps {
-		kind, step, _ := strings.Cut(taskType, ":")
-		for _, outcome := range outcomes {
-			m.work.steps.WithLabelValues(kind, step, string(outcome), "")
-		}
-		m.work.stepDuration.WithLabelValues(kind, step)
-		m.work.takeovers.WithLabelValues(kind, step)
-		for _, class := range classes {
-			m.work.jobs.WithLabelValues(kind, class, "succeeded", "")
-			m.work.jobs.WithLabelValues(kind, class, "cancelled", "")
-			m.work.jobDuration.WithLabelValues(kind, class)
-			for _, code := range operatorCodes {
-				m.work.jobs.WithLabelValues(kind, class, "failed", m.code(code))
-			}
-		}
-		for _, code := range operatorCodes {
-			m.work.steps.WithLabelValues(kind, step, string(Failed), m.code(code))
 		}
 	}
 }
