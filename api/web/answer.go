@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -141,6 +142,7 @@ type result struct {
 	Message string          // for the seller
 	Percent int             // taxes in percent of the car and the ship; 0 when that is not known
 	HasCost bool
+	Given   string // price that the visitor gave; "" for the listing's
 
 	Pictures pictures
 }
@@ -172,6 +174,12 @@ func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result
 		return view, err
 	}
 	view.Old = view.Old || hasExpired(view.Estimate)
+	if found.Path == pathQuote {
+		view.Car.Source = vehicle.FromRequest
+	}
+	if price := cmp.Or(view.Car.CFPriceUSD, view.Car.FOBPriceUSD); price != nil && view.Car.PriceSource() == vehicle.FromRequest {
+		view.Given = frame.InDollars(price.Decimal().IntPart())
+	}
 	read := view.Car
 	read.Make = view.Matched.Make
 	view.Request = view.Request.describing(read, view.Matched.ModelBody)
@@ -242,6 +250,9 @@ func (v *result) headline(lang string) string {
 		if said, err := frame.Say(lang, "answer.headline", "car", v.Name, "total", v.Summary.OnTheRoad.TZS); err == nil {
 			line = said
 		}
+	}
+	if said, err := frame.Say(lang, "answer.given", "price", v.Given); err == nil && v.Given != "" {
+		line += ". " + said
 	}
 	if len(v.Minded) > 0 {
 		line += ". " + v.Minded[0].Text.In(lang)

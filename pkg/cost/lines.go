@@ -14,14 +14,22 @@ func (b *calculation) carLines() {
 		b.missPrice()
 		return
 	}
-	code, from := "price_fob", values{"source": b.car.Source.Key()}
+	code, whose := "price_fob", values{"price": b.price()}
 	if in.withSea {
 		code = "price_cf"
 	}
-	line := sourced(vehicle.CostLine{Standing: vehicle.Quoted, Date: b.day}, say("source/car", from))
-	b.add(codePrice, figure{only(*in.price), only(in.price.Mul(b.rate)), line, func() *basis { return basisOf(code, from) }})
+	line := sourced(vehicle.CostLine{Standing: vehicle.Quoted, Date: b.day}, say("source/car", nil))
+	if b.car.PriceSource() == vehicle.FromRequest {
+		line = b.typedLine()
+	}
+	b.add(codePrice, figure{only(*in.price), only(in.price.Mul(b.rate)), line, func() *basis { return basisOf(code, whose) }})
 	b.addOrMiss(codeFreight, in.freight, in.noFreight)
 	b.addOrMiss(codeInsurance, in.insurance, in.noCover)
+}
+
+// price returns the key of the words for whose the price is: nobody's figure is called another's.
+func (b *calculation) price() string {
+	return "price_of_" + b.car.PriceSource().Key()
 }
 
 // missPrice says that there is no price, nor what depends on it.

@@ -23,7 +23,7 @@ func (b *calculation) taxedBecause() string {
 func (b *calculation) whyTaxed() vehicle.Sentence {
 	v := values{"source": b.car.Source.Key(), "own": b.implied.tax.CIFInUSD.String()}
 	if in := b.invoice; in.price != nil {
-		v["cif"] = rounded(in.cif.amount).String()
+		v["price"], v["cif"] = b.price(), rounded(in.cif.amount).String()
 		v["low"], v["high"] = rounded(in.cif.low).String(), rounded(in.cif.high).String()
 	}
 	return message.SayCoded("tax_base/"+b.taxedBecause(), v).And(say("tax_base/reported", nil))

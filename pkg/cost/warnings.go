@@ -70,7 +70,7 @@ func (b *calculation) taxBaseWarning() *vehicle.Warning {
 		return warn(WarnUndecided+".short", nil)
 	case basis == vehicle.BasisInvoice:
 		return warn(WarnAboveAuthority, values{
-			"source": source, "own": b.implied.tax.CIFInUSD.String(),
+			"price": b.price(), "own": b.implied.tax.CIFInUSD.String(),
 			"expect": rounded(b.taxed.amount.grandTZS).String(), "authority": rounded(b.onOwn().grandTZS).String(),
 		})
 	case basis == vehicle.BasisUndecided && b.hasValue() && in.base.isRange():

@@ -186,6 +186,7 @@ var columns = []column{
 	car("fobPriceUSD", 12, func(c vehicle.Car) any { return number(c.FOBPriceUSD) }),
 	car("cfPriceUSD", 12, func(c vehicle.Car) any { return number(c.CFPriceUSD) }),
 	{"priceBasis", 10, func(l Line) any { return l.Basis }, false, ""},
+	car("given", 16, func(c vehicle.Car) any { return strings.Join(c.Given, ", ") }),
 
 	estimate("modelBody", 36, func(e *vehicle.Estimate) any { return e.Matched.ModelBody }),
 	estimate("matchType", 11, func(e *vehicle.Estimate) any { return string(e.Matched.MatchType) }),

@@ -50,7 +50,9 @@ func signalOf(car vehicle.Car, code chassis.Code) signal {
 		}
 	}
 	if isElectrified(cell) {
-		return signal{cell, "signal/says", sourced(car, "word", strings.ToUpper(strings.TrimSpace(car.Fuel)))}
+		says := sourced(car, "word", strings.ToUpper(strings.TrimSpace(car.Fuel)))
+		says["source"] = car.SourceOf("fuel").Key()
+		return signal{cell, "signal/says", says}
 	}
 	if prefix == petrol {
 		return signal{petrol, "signal/prefix", values{"prefix": code.Prefix, "fuel": string(petrol)}}

@@ -78,7 +78,7 @@ func (q *query) conflicts(label tra.Label) (adjusted []vehicle.Adjustment) {
 	fact := q.index.of(label).Fact
 	if ccFarOff(q.car.EngineCC, fact.CC) {
 		adjusted = append(adjusted, vehicle.Adjusted("engine_cc", q.car.EngineCC, fact.CC, "chosen_engine",
-			q.values("cc", strconv.Itoa(fact.CC), "listed", strconv.Itoa(q.car.EngineCC))))
+			q.of("engine_cc", "cc", strconv.Itoa(fact.CC), "listed", strconv.Itoa(q.car.EngineCC))))
 	}
 	if bodiesConflict(q.body, bodyClass(label.Body)) {
 		adjusted = append(adjusted, vehicle.Adjusted("bodyType", q.car.BodyType, label.Body, "chosen_body", nil))

@@ -54,6 +54,13 @@ func sourced(car vehicle.Car, pairs ...string) values {
 	return with
 }
 
+// of returns values by name, with the source of a field of the car.
+func (q *query) of(field string, pairs ...string) values {
+	with := sourced(q.car, pairs...)
+	with["source"] = q.car.SourceOf(field).Key()
+	return with
+}
+
 // makeAdjustment reports a make that TRA spells otherwise. It is never nil.
 func (q *query) makeAdjustment(label tra.Label) []vehicle.Adjustment {
 	if chassis.Normalise(q.car.Make) == chassis.Normalise(label.Make.Name) {

@@ -42,8 +42,10 @@ func (q *query) contradiction(code chassis.Code, label *indexed) error {
 	switch class := q.fuelClass(code); {
 	case fuelsClash(class, label.fuel, false):
 		key, with["fuel"], with["listed"] = "fuel_conflict.code", string(label.fuel), string(class)
+		with["source"] = q.car.SourceOf("fuel", "modelCode").Key()
 	case ccFarOff(q.car.EngineCC, label.CC):
 		key, with["cc"], with["listed"] = "ambiguous_match.engine", strconv.Itoa(label.CC), strconv.Itoa(q.car.EngineCC)
+		with["source"] = q.car.SourceOf("engine_cc", "modelCode").Key()
 	case bodiesConflict(q.body, label.body) || q.isOtherBus(label):
 		key, with["body"], with["listed"] = "ambiguous_match.body", label.body, q.body
 	default:
@@ -59,7 +61,7 @@ func (q *query) isOver(code chassis.Code, label *indexed) error {
 	if q.car.Year == 0 || q.car.ListedYear != 0 || label.To == 0 || q.car.Year-label.To <= maxYearGap {
 		return nil
 	}
-	with := q.values("code", code.Code, "model", label.Model, "to", strconv.Itoa(label.To), "year", strconv.Itoa(q.car.Year))
+	with := q.of("year", "code", code.Code, "model", label.Model, "to", strconv.Itoa(label.To), "year", strconv.Itoa(q.car.Year))
 	scored := slices.DeleteFunc(q.scored(code, nil), func(s Scored) bool { return s.ModelBody == label.Text })
 	return refusal("year_not_listed.code", with).with(scored[:min(len(scored), MaxCandidates-1)]).
 		with([]Scored{q.newScored(code, label, 0)})

@@ -119,8 +119,13 @@ func (k *Known) Override(car *Car, warnings []Warning) []Warning {
 	if len(fields) == 0 {
 		return warnings
 	}
+	for _, field := range fields {
+		if !slices.Contains(car.Given, field) {
+			car.Given = append(slices.Clone(car.Given), field)
+		}
+	}
 	var kept []Warning
-	settled := k.settled()
+	settled := append(k.settled(), WarnKnown)
 	for _, w := range warnings {
 		if !slices.Contains(settled, w.Code) {
 			kept = append(kept, w)
@@ -129,6 +134,6 @@ func (k *Known) Override(car *Car, warnings []Warning) []Warning {
 	if key := map[string]string{"registration": "registration_year.request", "model": "model_year"}[k.YearBasis]; key != "" {
 		kept = append(kept, message.New("warning/"+key, message.Values{"year": strconv.Itoa(k.Year)}))
 	}
-	names := strings.Join(fields, ", ")
+	names := strings.Join(car.Given, ", ")
 	return append(kept, message.New("warning/"+WarnKnown, message.Values{"fields": names}))
 }

@@ -31,6 +31,7 @@ func TestKnownValuesOverrideTheListing(t *testing.T) {
 	want := listed
 	want.Year, want.YearBasis, want.ModelCode, want.RawModelCode, want.FrameNumber = 2018, "manufacture", "HE12", "DAA-HE12", ""
 	want.FOBPriceUSD, want.CFPriceUSD = &price, nil
+	want.Given = []string{"year", "modelCode", "fobPriceUSD"}
 	if !reflect.DeepEqual(car, want) {
 		t.Errorf("%+v\nwant %+v", car, want)
 	}

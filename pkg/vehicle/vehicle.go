@@ -6,6 +6,7 @@ package vehicle
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,6 +51,7 @@ type Car struct {
 	AskingPrice  *money.Number `json:"askingPrice,omitempty"` // as listed, in Currency
 	Auction      *Auction      `json:"auction,omitempty"`     // of a lot; its prices are not asking prices
 	Condition    []Statement   `json:"condition,omitempty"`   // what the listing itself says of faults
+	Given        []string      `json:"given,omitempty"`       // fields whose value the caller gave in place of the listing's
 
 	// Source says who gave the values. It words the messages about the car and
 	// is not part of the JSON, so it must be set again after decoding.
@@ -84,6 +86,17 @@ func (s Source) Key() string {
 	}
 	return "listing"
 }
+
+// SourceOf returns who gave a value of the car: any of some fields.
+func (c *Car) SourceOf(fields ...string) Source {
+	if slices.ContainsFunc(fields, func(field string) bool { return slices.Contains(c.Given, field) }) {
+		return FromRequest
+	}
+	return c.Source
+}
+
+// PriceSource returns who gave the price of the car.
+func (c *Car) PriceSource() Source { return c.SourceOf("fobPriceUSD", "cfPriceUSD") }
 
 // Auction is what a page says of a car's auction in Japan. An empty string or
 // a zero means that the page does not say.
