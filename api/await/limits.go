@@ -130,11 +130,12 @@ func (l *Limits) Take(w http.ResponseWriter, r *request.Request, wanted Demand) 
 		}
 	}
 	if wanted.Job && own.Jobs > 0 {
-		free, err := l.options.Jobs.HasCapacity(ctx, key, own.Jobs)
+		var err error
+		r.Reserved, err = l.options.Jobs.Reserve(ctx, key, own.Jobs)
 		switch {
 		case err != nil:
 			return request.ErrUnavailable.WithCause(err)
-		case !free:
+		case r.Reserved == "":
 			return errTooManyJobs
 		}
 	}
@@ -142,6 +143,9 @@ func (l *Limits) Take(w http.ResponseWriter, r *request.Request, wanted Demand) 
 		return nil
 	}
 	account, ok, err := l.options.Bytes.Take(ctx, key, own.Bytes, wanted.Keep...)
+	if !ok {
+		_ = l.Track(r, nil) // else the place falls back by itself
+	}
 	if err != nil {
 		return request.ErrUnavailable.WithCause(err)
 	}
@@ -272,14 +276,20 @@ func (l *Limits) ShowAITokens(w http.ResponseWriter, r *request.Request) error {
 	return nil
 }
 
-// Track counts a running job against the limit of its caller's key.
+// Track counts a running job in the place that Take has reserved for it; nil counts none.
 func (l *Limits) Track(r *request.Request, job *jobs.Job) error {
-	if job.State.Ended() || l.of(r).Jobs <= 0 {
+	if r.Reserved == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
+	id := ""
+	if job != nil && !job.State.Ended() {
+		id = job.ID
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), request.RedisTimeout)
 	defer cancel()
-	if err := l.options.Jobs.Track(ctx, r.Caller(), job.ID); err != nil {
+	place := r.Reserved
+	r.Reserved = ""
+	if err := l.options.Jobs.Track(ctx, r.Caller(), place, id); err != nil {
 		return request.ErrUnavailable.WithCause(err)
 	}
 	return nil

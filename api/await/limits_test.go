@@ -108,26 +108,22 @@ func TestVisitorsCountByTheirNetwork(t *testing.T) {
 
 func TestRunningJobsOfAKey(t *testing.T) {
 	t.Parallel()
-	l := newLimits(t, pace.Limits{Jobs: 2})
+	l := newLimits(t, pace.Limits{Jobs: 2, Bytes: 1000})
 	w, r := ask(t, pace.Limits{})
-	for _, id := range []string{"1", "2", "2"} {
-		if err := l.Take(w, r, Demand{Job: true}); err != nil {
-			t.Fatalf("before job %s: %v", id, err)
-		}
-		if err := l.Track(r, &jobs.Job{ID: id, State: jobs.Running}); err != nil {
-			t.Fatal(err)
-		}
-		if id == "2" {
-			break
+	reserve := func(what string, size int64, code string) {
+		t.Helper()
+		if err := l.Take(w, r, Demand{Job: true, Keep: []pace.Kept{{Size: size, TTL: time.Hour}}}); codeOf(err) != code {
+			t.Errorf("%s: got %v, want %q", what, err, code)
 		}
 	}
-	if err := l.Track(r, &jobs.Job{ID: "3", State: jobs.Succeeded}); err != nil {
+	reserve("the first", 0, "")
+	if err := l.Track(r, &jobs.Job{ID: "1", State: jobs.Running}); err != nil {
 		t.Fatal(err)
 	}
-	// The records of jobs 1 and 2 are gone, so that they do not run any more.
-	if err := l.Take(w, r, Demand{Job: true}); err != nil {
-		t.Errorf("jobs that have ended count: %v", err)
-	}
+	reserve("too many bytes", 1001, "too_many_bytes")
+	reserve("the second", 0, "")
+	reserve("when the first has ended", 0, "") // its record is gone
+	reserve("the third", 0, "too_many_jobs")
 }
 
 func TestBytesOfAKey(t *testing.T) {

@@ -278,6 +278,9 @@ func (k *Work) Submit(w http.ResponseWriter, r *request.Request, class jobs.Clas
 		Owner: r.Key.ID, Class: class, Query: ViewOf(r, wanted.Kind).Query(), Attachment: wanted.Attachment, Origin: r.Origin(),
 	}
 	job, err := k.options.Tasks.Submit(ctx, wanted.Kind, wanted.Input, by)
+	if tracked := k.options.Limits.Track(r, job); err == nil {
+		err = tracked
+	}
 	if err == nil && by.Attachment != nil && (job.Caller() != r.Caller() || job.State.Ended()) { // that job does not need it
 		err = k.options.Limits.Forget(ctx, r.Caller(), jobs.AttachmentName(dedupKey))
 	}
@@ -287,7 +290,7 @@ func (k *Work) Submit(w http.ResponseWriter, r *request.Request, class jobs.Clas
 	if job.ID == wanted.Failed {
 		return nil, ProblemOf(job)
 	}
-	return job, k.options.Limits.Track(r, job)
+	return job, nil
 }
 
 // recordTTL is how long the record of a job is kept at most.

@@ -43,9 +43,10 @@ type Request struct {
 	Prefer         Preference
 	IdempotencyKey string // empty without one
 
-	Counted bool   // against the rate of the key
-	Place   Place  // of a large body
-	Job     string // id of the job that the request waits for or reads, if any
+	Counted  bool // against the rate of the key
+	Place    Place
+	Reserved string // place of a running job that is about to be submitted
+	Job      string // id of the job that the request waits for or reads, if any
 
 	Sender string // of a page of a listing that a visitor sent; empty for the request of a key
 }
