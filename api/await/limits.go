@@ -394,12 +394,9 @@ func (l *Limits) Compute(r *request.Request, identity any, compute func() ([]byt
 // takePlace takes one of the places for what needs much memory, and waits for it.
 func takePlace(r *request.Request, places *pace.Places, busy *problem.Problem) (release func(), err error) {
 	owner := r.Caller()
-	if places.Waiting(owner) >= maxQueued {
-		return nil, busy
-	}
 	ctx, cancel := context.WithTimeout(r.Context(), placeTimeout)
 	defer cancel()
-	release, err = places.Take(ctx, owner)
+	release, err = places.TakeAmong(ctx, owner, maxQueued)
 	switch {
 	case r.Context().Err() != nil && err != nil:
 		return nil, request.ErrClientClosedRequest.WithCause(err)

@@ -2,6 +2,8 @@ package pace
 
 import (
 	"context"
+	"errors"
+	"math"
 	"slices"
 	"sync"
 )
@@ -28,13 +30,28 @@ func NewPlaces(n int) *Places {
 	return &Places{free: n, has: map[string]int{}, served: map[string]int{}}
 }
 
+// ErrManyWait means that as many of an owner wait for a place as may.
+var ErrManyWait = errors.New("pace: too many wait for a place")
+
 // Take takes a place for an owner, and waits for it until ctx is done. It returns
 // the function that gives the place back.
 func (p *Places) Take(ctx context.Context, owner string) (release func(), err error) {
+	return p.TakeAmong(ctx, owner, math.MaxInt)
+}
+
+// TakeAmong does what Take does while fewer than most of the owner wait, and else returns
+// ErrManyWait.
+func (p *Places) TakeAmong(ctx context.Context, owner string, most int) (release func(), err error) {
 	w := &waiter{owner, make(chan struct{})}
 	p.mu.Lock()
+	before := p.countWaiting(owner)
 	p.waiting = append(p.waiting, w)
 	p.serve()
+	if before >= most && slices.Contains(p.waiting, w) {
+		p.waiting = p.waiting[:len(p.waiting)-1]
+		p.mu.Unlock()
+		return nil, ErrManyWait
+	}
 	p.mu.Unlock()
 	select {
 	case <-w.ready:
@@ -75,7 +92,10 @@ func (p *Places) Admits(owner string) bool {
 func (p *Places) Waiting(owner string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n := 0
+	return p.countWaiting(owner)
+}
+
+func (p *Places) countWaiting(owner string) (n int) {
 	for _, w := range p.waiting {
 		if w.owner == owner {
 			n++

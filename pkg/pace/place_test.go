@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"ushuru/pkg/pace"
@@ -134,4 +136,38 @@ func TestAPlaceIsTriedWithoutWaiting(t *testing.T) {
 	if !places.Admits("a") {
 		t.Error("a place that was given back is not to be had")
 	}
+}
+
+// TestAThousandAtOnceWaitInABoundedLine, while one of the owner has the place.
+func TestAThousandAtOnceWaitInABoundedLine(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		places := pace.NewPlaces(1)
+		release, err := places.Take(t.Context(), "key1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var served, refused atomic.Int64
+		for range 1000 {
+			go func() {
+				release, err := places.TakeAmong(t.Context(), "key1", 20)
+				switch {
+				case err == nil:
+					served.Add(1)
+					release()
+				case errors.Is(err, pace.ErrManyWait):
+					refused.Add(1)
+				}
+			}()
+		}
+		synctest.Wait()
+		if n := places.Waiting("key1"); n != 20 || refused.Load() != 980 {
+			t.Errorf("%d wait, %d are refused; want 20, 980", n, refused.Load())
+		}
+		release()
+		synctest.Wait()
+		if served.Load() != 20 {
+			t.Errorf("%d are served, want 20", served.Load())
+		}
+	})
 }
