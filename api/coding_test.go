@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -129,5 +131,26 @@ func TestBodiesMayBeCompressed(t *testing.T) {
 		if got := a.send(t, r); got.status != c.status {
 			t.Errorf("%s with %d bytes: got %d %.300s, want %d", c.path, len(c.body), got.status, got.body, c.status)
 		}
+	}
+}
+
+// TestDocumentsAreCompressedOnce: what a caller without a key may ask again and again costs no
+// more than sending it.
+func TestDocumentsAreCompressedOnce(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, embedded(t), nil)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/openapi.json", http.NoBody)
+	r.Header.Set("Accept-Encoding", "gzip")
+	a.api.ServeHTTP(httptest.NewRecorder(), r)
+	began := time.Now()
+	const asked = 200
+	for range asked {
+		w := httptest.NewRecorder()
+		if a.api.ServeHTTP(w, r.Clone(t.Context())); w.Header().Get("Content-Encoding") != "gzip" || w.Body.Len() > 100<<10 {
+			t.Fatalf("got %q, %d bytes", w.Header().Get("Content-Encoding"), w.Body.Len())
+		}
+	}
+	if took := time.Since(began) / asked; took > 2*time.Millisecond {
+		t.Errorf("one takes %s", took)
 	}
 }

@@ -16,17 +16,28 @@ var openAPIYAML []byte
 // openAPIJSON is the description of the API as JSON.
 var openAPIJSON = sync.OnceValues(func() ([]byte, error) { return yaml.YAMLToJSON(openAPIYAML) })
 
-// serveYAML answers GET /openapi.yaml.
-func serveYAML(w http.ResponseWriter, r *http.Request) error {
-	request.WriteTagged(w, r, "application/yaml", "no-cache", openAPIYAML)
-	return nil
-}
-
-// serveJSON answers GET /openapi.json.
-func serveJSON(w http.ResponseWriter, r *http.Request) error {
+// documents are the descriptions of the API, compressed.
+var documents = sync.OnceValues(func() (of [2]*request.Document, err error) {
 	data, err := openAPIJSON()
 	if err == nil {
-		request.WriteTagged(w, r, "application/json", "no-cache", data)
+		of[0], err = request.NewDocument("application/json", data)
+	}
+	if err == nil {
+		of[1], err = request.NewDocument("application/yaml", openAPIYAML)
+	}
+	return of, err
+})
+
+// serveJSON answers GET /openapi.json.
+func serveJSON(w http.ResponseWriter, r *http.Request) error { return serveDocument(w, r, 0) }
+
+// serveYAML answers GET /openapi.yaml.
+func serveYAML(w http.ResponseWriter, r *http.Request) error { return serveDocument(w, r, 1) }
+
+func serveDocument(w http.ResponseWriter, r *http.Request, which int) error {
+	of, err := documents()
+	if err == nil {
+		of[which].Write(w, r)
 	}
 	return err
 }

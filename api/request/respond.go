@@ -33,11 +33,20 @@ func WriteBytes(w http.ResponseWriter, status int, data []byte) {
 // WriteTagged responds with data under a tag of its content, or with 304 to a caller who has it.
 // It is small, so a range of it is not served.
 func WriteTagged(w http.ResponseWriter, r *http.Request, mediaType, caching string, data []byte) {
-	sum := sha256.Sum256(data)
+	writeTagged(w, r, mediaType, caching, tagOf(data), data)
+}
+
+// tagOf returns the tag of a content.
+func tagOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return `W/"` + hex.EncodeToString(sum[:8]) + `"` // weak: the response may be compressed
+}
+
+func writeTagged(w http.ResponseWriter, r *http.Request, mediaType, caching, tag string, data []byte) {
 	h := w.Header()
 	h.Set("Content-Type", mediaType)
 	h.Set("Cache-Control", caching)
-	h.Set("ETag", `W/"`+hex.EncodeToString(sum[:8])+`"`) // weak: the response may be compressed
+	h.Set("ETag", tag)
 	r.Header.Del("Range")
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 }
