@@ -51,6 +51,32 @@ func readJPEG(data []byte) jpegHeader {
 	return jpegHeader{channels: 4, progressive: true, exif: header.exif}
 }
 
+// countScans returns how many scans of a JPEG its decoder would find at most. Like the decoder it
+// skips what stands between two segments, such as the bits of a scan and marks to restart at.
+func countScans(data []byte) (scans int) {
+	for at := 2; ; {
+		next := bytes.IndexByte(data[min(at, len(data)):], 0xff)
+		if next < 0 || at+next+1 >= len(data) {
+			return scans
+		}
+		at += next + 1
+		switch marker := data[at]; {
+		case marker == 0xff: // fill
+		case marker == 0xd9: // the end
+			return scans
+		case marker == 0 || marker >= 0xd0 && marker <= 0xd7:
+			at++
+		case at+3 > len(data):
+			return scans
+		default:
+			if marker == 0xda {
+				scans++
+			}
+			at += 1 + max(int(binary.BigEndian.Uint16(data[at+1:])), 2)
+		}
+	}
+}
+
 // hasNoLength reports whether a marker stands alone, or is none.
 func hasNoLength(marker byte) bool { return marker < 0xc0 || marker >= 0xd0 && marker <= 0xd9 }
 

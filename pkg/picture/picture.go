@@ -61,9 +61,19 @@ func Config(kind Kind, data []byte) (image.Config, error) {
 	return config, nil
 }
 
+// maxScans is how many scans of a JPEG are decoded. Encoders make ten; each costs a pass over
+// the whole picture, and can have a few bytes only.
+const maxScans = 64
+
+// ErrTooManyScans means that a JPEG has more scans than are decoded.
+var ErrTooManyScans = fmt.Errorf("picture: more than %d scans", maxScans)
+
 // Decode decodes a picture until ctx ends. Decoders have no context, and a small file can
-// occupy them for hours (a JPEG of thousands of scans).
+// occupy them for seconds.
 func Decode(ctx context.Context, kind Kind, data []byte) (image.Image, error) {
+	if kind == JPEG && countScans(data) > maxScans {
+		return nil, ErrTooManyScans
+	}
 	decoded, err := decoders[kind].decode(&untilDone{ctx, bytes.NewReader(data)})
 	if stopped := ctx.Err(); stopped != nil {
 		return nil, fmt.Errorf("picture: decode: %w", stopped)

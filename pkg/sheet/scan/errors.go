@@ -22,7 +22,7 @@ const (
 	TooManyPixels   = "sheet_too_many_pixels"    // more than MaxPixels, or too much memory to decode
 	TooSmall        = "sheet_too_small"          // too few pixels to be read, or a strip
 	Blank           = "sheet_blank"              // a page without content
-	Timeout         = "sheet_timeout"            // not decoded in time; temporary
+	Timeout         = "sheet_timeout"            // not decoded in time; temporary when it waited for others
 	Unavailable     = "sheet_reader_unavailable" // our own PDF reader could not be started; temporary
 )
 
@@ -30,10 +30,19 @@ func refused(code string, values message.Values, cause error) error {
 	return &fetch.Error{Notice: message.New("error/"+code, values), Cause: cause}
 }
 
+// errTooLong means that the file itself takes longer than one may: another try does too.
+var errTooLong = errors.New("scan: the file takes too long to decode")
+
+// tooLong refuses a file that takes too long.
+func tooLong(cause error) error { return refused(Timeout+".file", nil, cause) }
+
 // interrupted returns the error for the caller when ctx has ended: a timeout or the
 // cancellation. It returns nil when ctx has not ended.
 func interrupted(ctx context.Context) error {
 	err := ctx.Err()
+	if cause := context.Cause(ctx); errors.Is(cause, errTooLong) {
+		return tooLong(cause)
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &fetch.Error{Notice: message.New("error/"+Timeout, nil), Cause: err, Retryable: true}
 	}
@@ -42,3 +51,10 @@ func interrupted(ctx context.Context) error {
 
 // defaultTimeout is the maximum time of one Load, with waiting.
 const defaultTimeout = 30 * time.Second
+
+// How long a picture and a document may be decoded, without waiting for others. A picture
+// of a phone takes half a second.
+const (
+	maxPicture  = 3 * time.Second
+	maxDocument = 10 * time.Second
+)

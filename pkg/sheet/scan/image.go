@@ -3,6 +3,7 @@ package scan
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"image"
 	"image/jpeg"
@@ -40,11 +41,16 @@ func (l *Loader) picture(ctx context.Context, kind Kind, data []byte) ([]Image, 
 		return nil, interrupted(ctx)
 	}
 	defer l.turn.Release(need)
+	ctx, cancel := context.WithTimeoutCause(ctx, maxPicture, errTooLong)
+	defer cancel()
 	decoded, err := picture.Decode(ctx, kind, data)
 	if stopped := interrupted(ctx); stopped != nil {
 		return nil, stopped
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, picture.ErrTooManyScans):
+		return nil, tooLong(err)
+	case err != nil:
 		return nil, damaged(err)
 	}
 	made, err := encodeJPEG(ctx, decoded, picture.Orientation(kind, data), 1)

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"ushuru/pkg/fetch"
+	"ushuru/pkg/pace"
 )
 
 // Limits of a sheet. Real ones are one page (two for some trucks), a few
@@ -95,6 +96,7 @@ const DefaultMemory = 256 << 20
 // Loader loads sheets. It is safe for concurrent use. Close it at the end.
 type Loader struct {
 	options Options
+	places  *pace.Places        // of those for whom files are loaded, in turns
 	turn    *semaphore.Weighted // of bytes
 	engine  engine
 }
@@ -114,11 +116,19 @@ func NewLoader(options Options) (*Loader, error) {
 		}
 		options.Hosts = hosts
 	}
-	options.Memory = max(options.Memory, DefaultMemory)
+	options.Memory = max(options.Memory, DefaultMemory) + memoryOfAnother
 	return &Loader{
-		options: options, turn: semaphore.NewWeighted(options.Memory), engine: engine{cacheDir: options.CacheDir},
+		options: options, places: pace.NewPlaces(loadsAtOnce), turn: semaphore.NewWeighted(options.Memory), engine: engine{cacheDir: options.CacheDir},
 	}, nil
 }
+
+// memoryOfAnother is left for an ordinary sheet of another owner while one load has all that
+// a load may have.
+const memoryOfAnother = 96 << 20
+
+// loadsAtOnce is how many files are loaded at once. One owner never has all the places, so
+// that its files do not stop those of others.
+const loadsAtOnce = 2
 
 // Close stops the PDF reader. No Load may be running.
 func (l *Loader) Close() error { return l.engine.close() }
@@ -136,6 +146,11 @@ func (l *Loader) Load(ctx context.Context, data []byte) (*Sheet, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.options.Timeout)
 	defer cancel()
+	release, err := l.places.Take(ctx, pace.Owner(ctx))
+	if err != nil {
+		return nil, interrupted(ctx)
+	}
+	defer release()
 	sum := sha256.Sum256(data)
 	sheet := &Sheet{Kind: kind, SHA256: hex.EncodeToString(sum[:]), Bytes: len(data)}
 	if kind == PDF {

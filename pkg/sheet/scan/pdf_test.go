@@ -229,7 +229,7 @@ func TestPDFThatNeverEndsIsGivenUp(t *testing.T) {
 	testenv.Long(t)
 	t.Parallel()
 	ready := pdfLoader(t)
-	loader := &Loader{options: ready.options, turn: ready.turn}
+	loader := &Loader{options: ready.options, places: ready.places, turn: ready.turn}
 	loader.engine.starting, loader.engine.compiled = ready.engine.starting, ready.engine.compiled
 	loader.options.Timeout = 3 * time.Second
 	_, err := loader.Load(t.Context(), endlessPDF())
