@@ -12,6 +12,7 @@ import (
 	"ushuru/pkg/demo"
 	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/message"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/vehicle"
 )
@@ -23,6 +24,9 @@ type demoCommand struct {
 	Site   address `default:"127.0.0.1:8090" help:"Address of the SIMULATED listing site; likewise."`
 	Once   bool    `help:"Print the estimate and exit."`
 }
+
+// demoRate is the default of KEY_RATE: the demo answers with the headers of a limit.
+const demoRate = 300
 
 // demoTimeout bounds the demo's own first estimate.
 const demoTimeout = time.Minute
@@ -42,7 +46,9 @@ func (c *demoCommand) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	running, err := demo.Start(r.ctx, demo.Options{Redis: conn, Log: r.log, Listen: string(c.Listen), Site: string(c.Site)})
+	running, err := demo.Start(r.ctx, demo.Options{
+		Redis: conn, Log: r.log, Listen: string(c.Listen), Site: string(c.Site), Limits: pace.Limits{PerMinute: demoRate},
+	})
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/listing/listingtest"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/tra/tratest"
@@ -28,6 +29,9 @@ import (
 
 // OperatorUser is the user of the demo's /monitoring.
 const OperatorUser = "operator"
+
+// waitMax is that of a service.
+const waitMax = 25 * time.Second
 
 // anyPort is an address on a free port of this machine.
 const anyPort = "127.0.0.1:0"
@@ -41,6 +45,7 @@ type Options struct {
 	Site   string // address of the listing site, likewise
 
 	Pages       http.Handler // the listing site; nil is that of listingtest
+	Limits      pace.Limits  // of the API key; 0 is no limit
 	Roles       []tasks.Role // of the workers; nil is all roles
 	BatchWindow int          // listings of batches processed at once; 0 is the worker's default
 }
@@ -84,7 +89,7 @@ func Start(ctx context.Context, o Options) (_ *Demo, err error) {
 	d.App, err = app.New(app.Options{ //nolint:contextcheck // the process outlives the start
 		Redis: o.Redis, Log: o.Log, Worker: worker, AllowLoopback: true, Simulated: true,
 		API: &app.APIOptions{
-			Listener: listener, WaitMax: time.Minute, Page: api.PageOptions{
+			Listener: listener, WaitMax: waitMax, Limits: o.Limits, Page: api.PageOptions{
 				Enabled: true, Key: d.Key, Listing: d.Site + listingtest.Cars()[0].Path(),
 			},
 			MonitoringUser: OperatorUser, MonitoringPassword: d.Password,
