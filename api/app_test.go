@@ -213,7 +213,7 @@ func shown(estimate string) string {
 	if err != nil {
 		panic(err)
 	}
-	return string(message.View{}.Of(fields.Of([]byte(estimate))))
+	return string(fields.Of([]byte(estimate), message.View{}))
 }
 
 func versionOf(url, version string) json.RawMessage {

@@ -116,7 +116,7 @@ func (k *Work) Serve(w http.ResponseWriter, r *request.Request, wanted Wanted, f
 	if err != nil {
 		return err
 	}
-	request.WriteBytes(w, http.StatusOK, r.Fields.Of(body))
+	request.WriteBytes(w, http.StatusOK, r.Fields.Of(body, r.View))
 	return nil
 }
 

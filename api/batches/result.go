@@ -254,7 +254,7 @@ func (l lineWriter) result(item batch.Item, estimate json.RawMessage) error {
 }
 
 func (l lineWriter) encode(item batch.Item, estimate json.RawMessage) ([]byte, error) {
-	return plainjson.Encode(resultBody{newItemBody(item, l.columns), l.view.fields.Of(estimate)})
+	return plainjson.Encode(resultBody{newItemBody(item, l.columns), l.view.fields.Of(estimate, l.view.View)})
 }
 
 func (lineWriter) end() error { return nil }

@@ -56,7 +56,7 @@ func (s *Resource) jobBody(r *request.Request, job *jobs.Job) (await.Body, error
 	}
 	if body.Error == nil {
 		body.Result, err = s.jobResult(r, job, nil)
-		body.Result = r.Fields.Of(body.Result)
+		body.Result = r.Fields.Of(body.Result, r.View)
 		return body, err
 	}
 	_, err = s.jobResult(r, job, body.Error)

@@ -115,8 +115,10 @@ func checkMember(of reflect.Type, dotted string) error {
 	return nil
 }
 
-// Of returns the JSON of a result with the members that the caller reads.
-func (f Fields) Of(result []byte) []byte {
+// Of returns the JSON of a result with the members that the caller reads, and its texts in a
+// view: what makes a string Swahili may be a member that the caller does not read.
+func (f Fields) Of(result []byte, view message.View) []byte {
+	result = view.Of(result)
 	if f.members == nil || len(result) == 0 {
 		return result
 	}
@@ -141,6 +143,9 @@ func (f Fields) append(out, value []byte, chosen members) []byte {
 		first := len(out)
 		for name, value := range jsonobject.Members(value) {
 			of, named := chosen[string(name)]
+			if string(name) == "draft" { // of the view
+				of, named = nil, !f.without
+			}
 			if named == f.without && of == nil {
 				continue
 			}

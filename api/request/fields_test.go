@@ -7,6 +7,7 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/api/request"
+	"ushuru/pkg/message"
 )
 
 type result struct {
@@ -39,9 +40,25 @@ func TestAResultHasTheMembersThatAreAskedFor(t *testing.T) {
 		"?fields=any.x.y,other.code": `{"other":null,"any":{"x":{"y":1}}}`,
 	} {
 		got, err := newRequest(t, "/"+fields, "").ReadFields(sets)
-		if err != nil || string(got.Of([]byte(whole))) != want {
-			t.Errorf("%s: got %s, %v, want %s", fields, got.Of([]byte(whole)), err, want)
+		if err != nil || string(got.Of([]byte(whole), message.View{})) != want {
+			t.Errorf("%s: got %s, %v, want %s", fields, got.Of([]byte(whole), message.View{}), err, want)
 		}
+	}
+}
+
+// A string is in the language of the view, although the caller does not read the text beside it.
+func TestAChosenStringIsInTheLanguageOfTheView(t *testing.T) {
+	t.Parallel()
+	fields, err := newRequest(t, "/?fields=code", "").ReadFields(request.FieldSets{Of: part{}, Contract: "code"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := string(fields.Of([]byte(`{"code":"One.","text":{"en":"One.","sw":"Moja.","draft":true}}`), message.View{Lang: message.Swahili}))
+	if want := `{"code":"Moja.","draft":true}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, want := string(message.View{}.Of([]byte(`{"id":"1","result":`+got+`}`))), `{"id":"1","result":{"code":"Moja."},"draft":true}`; got != want {
+		t.Errorf("in another answer: got %s, want %s", got, want)
 	}
 }
 

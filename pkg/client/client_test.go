@@ -179,7 +179,7 @@ func TestWaitsForAJob(t *testing.T) {
 			if err != nil || result.AsOf != "now" || string(result.JSON) != `{"asOf":"now"}` {
 				t.Fatalf("%s: %+v, %v", name, result, err)
 			}
-			want := "POST http://api.example/v1/estimate {\"rate\":2700,\"url\":\"x\"}\nGET http://api.example/v1/jobs/7?rate=2700\n" +
+			want := "POST http://api.example/v1/estimate?fields=all {\"rate\":2700,\"url\":\"x\"}\nGET http://api.example/v1/jobs/7?rate=2700\n" +
 				"GET http://api.example/v1/jobs/7?rate=2700"
 			if got := strings.Join(s.requests, "\n"); got != want {
 				t.Errorf("%s: requests\n%s\nwant\n%s", name, got, want)

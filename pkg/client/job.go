@@ -86,6 +86,7 @@ func (c *Client) Job(ctx context.Context, id string, terms Terms) (*Job, error) 
 	if err != nil {
 		return nil, err
 	}
+	query.Set("fields", "all")
 	return get[Job](ctx, c, jobPath(id), query)
 }
 

@@ -50,6 +50,9 @@ func (t Terms) query() (url.Values, error) {
 	return query, nil
 }
 
+// allFields asks for all members of a result: those that the API leaves out would be read as zeros.
+const allFields = "?fields=all"
+
 // Operation is a request whose result may take long.
 type Operation interface {
 	// request returns it without its preferences.
@@ -86,7 +89,7 @@ type EstimateRequest struct {
 	Explain         bool           `json:"explain,omitempty"`         // the source of each value
 }
 
-func (r EstimateRequest) request() (Request, error) { return posted("/v1/estimate", r) }
+func (r EstimateRequest) request() (Request, error) { return posted("/v1/estimate"+allFields, r) }
 
 // Estimate is the estimate of a listing.
 type Estimate struct {
@@ -112,7 +115,7 @@ type QuoteRequest struct {
 	PriceCandidates bool           `json:"priceCandidates,omitempty"`
 }
 
-func (r QuoteRequest) request() (Request, error) { return posted("/v1/quote", r) }
+func (r QuoteRequest) request() (Request, error) { return posted("/v1/quote"+allFields, r) }
 
 // Quote is the estimate of a described car.
 type Quote struct {
@@ -133,7 +136,7 @@ type CompareRequest struct {
 	URL2 string `json:"url2"`
 }
 
-func (r CompareRequest) request() (Request, error) { return posted("/v1/compare", r) }
+func (r CompareRequest) request() (Request, error) { return posted("/v1/compare"+allFields, r) }
 
 // Comparison compares two listings.
 type Comparison struct {
@@ -156,7 +159,7 @@ type ReportRequest struct {
 
 func (r ReportRequest) request() (Request, error) {
 	if r.File == nil {
-		return posted("/v1/condition-report", map[string]string{"url": r.URL})
+		return posted("/v1/condition-report"+allFields, map[string]string{"url": r.URL})
 	}
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
@@ -171,7 +174,7 @@ func (r ReportRequest) request() (Request, error) {
 		return Request{}, err
 	}
 	return Request{
-		Path: "/v1/condition-report", Body: body.Bytes(), Header: http.Header{"Content-Type": {form.FormDataContentType()}},
+		Path: "/v1/condition-report" + allFields, Body: body.Bytes(), Header: http.Header{"Content-Type": {form.FormDataContentType()}},
 	}, nil
 }
 

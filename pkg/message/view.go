@@ -124,6 +124,10 @@ func (w *viewWriter) object(value []byte, inWarnings bool) {
 	w.out = append(w.out, '{')
 	first := len(w.out)
 	for _, m := range members {
+		if m.name == "draft" && string(m.value) == "true" { // of a part that was written before
+			w.draft = true
+			continue
+		}
 		if !w.Both && !inWarnings && m.saysAgain(members) {
 			continue
 		}

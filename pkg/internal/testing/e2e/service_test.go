@@ -32,7 +32,7 @@ func TestEstimateGoesThroughTheQueueOnEveryRedis(t *testing.T) {
 		if first.Cached || first.Matched.MatchType != vehicle.ExactCode || first.Matched.ModelBody != "COROLLA AXIO - NKE165 - HYBRID - SEDAN" {
 			t.Fatalf("%+v", first.Matched)
 		}
-		if drive := first.DriveAway; drive == nil || !drive.Complete || drive.TaxBase.AuthorityCIF.String() != first.Tax.CIFInUSD.String() {
+		if drive := first.DriveAway; drive == nil || !drive.Complete || drive.TotalTZS.String() == "0.00" || len(drive.Lines) == 0 {
 			t.Errorf("drive-away cost %+v", drive)
 		}
 		rules, err := drift.NewStore(conn.Client()).State(t.Context())
