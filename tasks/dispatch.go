@@ -55,3 +55,11 @@ const SubscriberBatch = "batch"
 func RowSubscriber(batch string, row int) string {
 	return fmt.Sprintf("%s:%s#%d", SubscriberBatch, batch, row)
 }
+
+// LeaveRow returns what batch.Store.Release calls for the rows of a cancelled batch: their jobs
+// are cancelled unless others wait for them.
+func (e *Engine) LeaveRow(batch string) func(ctx context.Context, job string, row int) error {
+	return func(ctx context.Context, job string, row int) error {
+		return e.Unsubscribe(ctx, job, RowSubscriber(batch, row))
+	}
+}

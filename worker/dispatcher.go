@@ -111,7 +111,7 @@ func (d *dispatcher) dispatchShares(ctx context.Context, active []batch.ActiveBa
 		served = append(served, b.ID)
 		group.Go(logs.Guarded(func() error {
 			ids, err := d.submitRows(ctx, rows, b, max(dispatchConcurrency/len(shares), 1))
-			err = errors.Join(err, d.batches.SetRowJobs(ctx, b.ID, ids))
+			err = errors.Join(err, d.setJobs(ctx, b.ID, ids))
 			mu.Lock()
 			defer mu.Unlock()
 			submitted += len(rows)
@@ -264,8 +264,8 @@ func (d *dispatcher) checkBatches(ctx context.Context) error {
 	for _, b := range active {
 		switch {
 		case b.Ended || b.Missing:
-			// The event is emitted before the batch is no longer checked.
-			err := d.outcomes.emitCompleted(ctx, b.ID)
+			// The event is emitted, and what was cancelled is left, before the batch is no longer checked.
+			err := errors.Join(d.outcomes.emitCompleted(ctx, b.ID), d.batches.Release(ctx, b.ID, d.engine.LeaveRow(b.ID)))
 			if err == nil {
 				err = d.batches.RemoveActive(ctx, b)
 			}
@@ -310,5 +310,14 @@ func (d *dispatcher) recoverRow(ctx context.Context, row batch.ClaimedRow, of ba
 	if err != nil || id == "" {
 		return err
 	}
-	return d.batches.SetRowJobs(ctx, row.Batch, map[int]string{row.Index: id}) // it is checked again later
+	return d.setJobs(ctx, row.Batch, map[int]string{row.Index: id}) // it is checked again later
+}
+
+// setJobs records the jobs of rows, or leaves them when the batch was cancelled meanwhile.
+func (d *dispatcher) setJobs(ctx context.Context, id string, ids map[int]string) error {
+	cancelled, err := d.batches.SetRowJobs(ctx, id, ids)
+	if err != nil || !cancelled {
+		return err
+	}
+	return d.batches.Release(ctx, id, d.engine.LeaveRow(id))
 }

@@ -215,7 +215,7 @@ func crashedDispatcher(f *dispatcherRig) {
 	for range 2 { // begun twice
 		ids, err := f.submitRows(ctx, taken[1:2], batch.ActiveBatch{Owner: f.t.Name()}, 1)
 		f.must(err)
-		f.must(f.batches.SetRowJobs(ctx, id, ids))
+		f.must(f.setJobs(ctx, id, ids))
 	}
 	items := f.items(id)
 	f.is("no job, a job", fmt.Sprint(items[0].Job == "", items[1].Job == ""), "true false")

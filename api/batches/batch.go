@@ -65,7 +65,7 @@ func New(options Options) *Resource { return &Resource{options} }
 // body is a batch as its caller sees it.
 type body struct {
 	ID          string               `json:"id"`
-	State       string               `json:"state"`    // running, cancelling, completed or cancelled
+	State       string               `json:"state"`    // running, completed or cancelled
 	Rows        int                  `json:"rows"`     // number of rows submitted
 	Repeated    int                  `json:"repeated"` // rows that duplicate an earlier one
 	Counts      map[batch.State]int  `json:"counts"`   // of all rows
@@ -112,8 +112,6 @@ func newBody(b *batch.Batch) body {
 		body.State = "cancelled"
 	case !b.Ended.IsZero():
 		body.State = "completed"
-	case !b.Cancelled.IsZero():
-		body.State = "cancelling"
 	}
 	if b.Ended.IsZero() {
 		body.SecondsLeft = int(math.Ceil(b.Remaining().Seconds()))
@@ -318,7 +316,8 @@ func (s *Resource) Get(w http.ResponseWriter, plain *http.Request) error {
 	return request.WriteJSON(w, http.StatusOK, s.shown(r.Context(), b))
 }
 
-// Cancel answers DELETE /v1/batches/{id}: waiting rows are cancelled.
+// Cancel answers DELETE /v1/batches/{id}: rows that wait or run are cancelled, and their pages
+// are fetched no more.
 func (s *Resource) Cancel(w http.ResponseWriter, plain *http.Request) error {
 	r := request.From(plain)
 	b, err := s.find(r.Context(), r)
@@ -329,6 +328,9 @@ func (s *Resource) Cancel(w http.ResponseWriter, plain *http.Request) error {
 	defer cancel()
 	if err := s.options.Batches.Cancel(ctx, b.ID); err != nil {
 		return request.ErrUnavailable.WithCause(err)
+	}
+	if err := s.options.Batches.Release(ctx, b.ID, s.options.Tasks.LeaveRow(b.ID)); err != nil {
+		s.options.Log.WarnContext(ctx, "jobs of a cancelled batch are left to the workers", "batch", b.ID, "error", err)
 	}
 	return s.Get(w, plain)
 }

@@ -11,7 +11,7 @@ import (
 	"ushuru/pkg/batch"
 )
 
-// Retry answers POST /v1/batches/{id}/retry: failed rows wait again.
+// Retry answers POST /v1/batches/{id}/retry: failed and cancelled rows wait again.
 func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
 	r := request.From(plain)
 	b, err := s.find(r.Context(), r)
@@ -35,7 +35,7 @@ func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
 		return request.ErrUnavailable.WithCause(err)
 	}
 	if !done {
-		if err := s.options.Limits.Take(w, r, await.Demand{Rows: b.Counts[batch.Failed], Keep: batch.RetryRoom(b)}); err != nil {
+		if err := s.options.Limits.Take(w, r, await.Demand{Rows: b.Counts[batch.Failed] + b.Counts[batch.Cancelled], Keep: batch.RetryRoom(b)}); err != nil {
 			return err
 		}
 		err = s.options.Batches.Retry(ctx, b.ID, name)

@@ -3,15 +3,17 @@ package batch
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/logs"
 	"ushuru/pkg/redisx"
 )
 
@@ -130,16 +132,17 @@ func (s *Store) ClaimRows(ctx context.Context, id string, n int) ([]ClaimedRow, 
 	return claimed, nil
 }
 
-// SetRowJobs records the jobs of running rows.
-func (s *Store) SetRowJobs(ctx context.Context, id string, jobs map[int]string) error {
+// SetRowJobs records the jobs of running rows. It reports whether the batch was cancelled
+// meanwhile: then Release must follow.
+func (s *Store) SetRowJobs(ctx context.Context, id string, jobs map[int]string) (cancelled bool, err error) {
 	if len(jobs) == 0 {
-		return nil
+		return false, nil
 	}
 	args := make([]any, 0, 2*len(jobs))
 	for row, job := range jobs {
 		args = append(args, row, job)
 	}
-	return scriptSetJobs.Run(ctx, s.redis, keysOf(id), args...).Err()
+	return scriptSetJobs.Run(ctx, s.redis, keysOf(id), args...).Bool()
 }
 
 // parkedTTL is how long the parked rows of a batch are kept after the last one was
@@ -189,11 +192,6 @@ func (s *Store) ListStuck(ctx context.Context, id string, idle time.Duration) ([
 	return stuck, nil
 }
 
-// ListRunning returns all running rows, also those that are parked.
-func (s *Store) ListRunning(ctx context.Context, id string) ([]ClaimedRow, error) {
-	return s.ListStuck(ctx, id, math.MinInt64)
-}
-
 // Succeed records the result of a running row, once.
 func (s *Store) Succeed(ctx context.Context, id string, row int, result json.RawMessage) (Recorded, error) {
 	return s.finish(ctx, id, row, Succeeded, result)
@@ -224,14 +222,56 @@ func (s *Store) finish(ctx context.Context, id string, row int, state State, dat
 	return Recorded{}, nil
 }
 
-// Cancel cancels the waiting rows of a batch. Running ones finish, and the results
-// so far are kept. Cancelling twice, or a batch that has ended, does nothing.
+// Cancel cancels the rows of a batch that wait or run, and so ends it: Release must follow.
+// The results so far are kept. Cancelling twice, or a batch that has ended, does nothing.
 func (s *Store) Cancel(ctx context.Context, id string) error {
 	return scriptCancel.Run(ctx, s.redis, keysOf(id), Retention.Milliseconds()).Err()
 }
 
-// Retry makes the failed rows of a batch wait again, or of those the ones with some indexes, once
-// for a name, so that it may be called twice. ErrNoneFailed means that there are none.
+const (
+	// releasesAtOnce is how many jobs Release leaves at the same time.
+	releasesAtOnce = 16
+	// submittedWithin is after how long a row that was claimed has its job, if its process
+	// lives.
+	submittedWithin = 30 * time.Second
+)
+
+// Release calls leave for the jobs of the rows that were cancelled while they ran. It may run
+// twice, and must until there are none: a process that has claimed rows may set their jobs
+// after the batch was cancelled.
+func (s *Store) Release(ctx context.Context, id string, leave func(ctx context.Context, job string, row int) error) error {
+	keys := keysOf(id)
+	pipe := s.redis.Pipeline()
+	running, states, clock := pipe.HGetAll(ctx, keys[keyRunning]), pipe.Get(ctx, keys[keyStates]), pipe.Time(ctx)
+	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+		return err
+	}
+	var group errgroup.Group
+	group.SetLimit(releasesAtOnce)
+	for field, value := range running.Val() {
+		row, err := strconv.Atoi(field)
+		if err != nil || row >= len(states.Val()) || stateOf(states.Val()[row]) != Cancelled {
+			continue
+		}
+		at, job, _ := strings.Cut(value, " ")
+		if job == "" && clock.Val().Sub(millis(at)) < submittedWithin {
+			continue
+		}
+		group.Go(logs.Guarded(func() error {
+			if job != "" {
+				if err := leave(ctx, job, row); err != nil {
+					return err
+				}
+			}
+			return s.redis.HDel(ctx, keys[keyRunning], field).Err()
+		}))
+	}
+	return group.Wait()
+}
+
+// Retry makes the failed and the cancelled rows of a batch wait again, or of those the ones with
+// some indexes, once for a name, so that it may be called twice. ErrNoneFailed means that there
+// are none.
 func (s *Store) Retry(ctx context.Context, id, name string, rows ...int) error {
 	// The batch becomes active before, so that its rows are always found, and
 	// again after, because it may have been removed in between.

@@ -29,15 +29,15 @@ var (
 	ErrNotFound = errors.New("batch: no such batch")
 	// ErrBadCursor means that a list cannot begin where the caller says.
 	ErrBadCursor = errors.New("batch: no such place in the list")
-	// ErrNoneFailed means that no row has failed, so there is nothing to retry.
-	ErrNoneFailed = errors.New("batch: no listing of the batch has failed")
+	// ErrNoneFailed means that no row has failed or was cancelled, so there is nothing to retry.
+	ErrNoneFailed = errors.New("batch: no listing of the batch has failed or was cancelled")
 )
 
 // State is the state of a row.
 type State string
 
 // The states of a row: waiting → running → succeeded or failed; waiting →
-// cancelled; failed → waiting when it is retried. An invalid row is rejected.
+// cancelled, also from running; failed or cancelled → waiting when it is retried. An invalid row is rejected.
 const (
 	Waiting   State = "waiting"
 	Running   State = "running"
@@ -201,10 +201,10 @@ func Room(id string, rows []Row) []pace.Kept {
 	return []pace.Kept{kept, promised}
 }
 
-// RetryRoom returns the room for the outcomes that a batch has not when its failed rows
-// wait again.
+// RetryRoom returns the room for the outcomes that a batch has not when its failed and its
+// cancelled rows wait again.
 func RetryRoom(b *Batch) []pace.Kept {
-	open := b.Counts[Waiting] + b.Counts[Running] + b.Counts[Failed]
+	open := b.Counts[Waiting] + b.Counts[Running] + b.Counts[Failed] + b.Counts[Cancelled]
 	return []pace.Kept{{Name: PromiseName(b.ID), Size: int64(open) * RowRoom, TTL: AccountTTL}}
 }
 

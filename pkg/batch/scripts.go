@@ -82,12 +82,13 @@ if redis.call('HSETNX', KEYS[1], 'at_1', now) == 1 then redis.call('HSET', KEYS[
 return claimed
 `)
 
-// scriptSetJobs records the jobs of running rows. ARGV: row, job, row, job and so on.
+// scriptSetJobs records the jobs of running rows. ARGV: row, job, row, job and so on. It
+// returns 1 when the batch was cancelled meanwhile.
 var scriptSetJobs = redis.NewScript(luaBatch + `
 for i = 1, #ARGV, 2 do
   if redis.call('HEXISTS', KEYS[5], ARGV[i]) == 1 then redis.call('HSET', KEYS[5], ARGV[i], now .. ' ' .. ARGV[i + 1]) end -- if
 end
-return 0
+return redis.call('HEXISTS', KEYS[1], 'cancelled')
 `)
 
 // scriptPark parks a running row for a time. ARGV: row, time in ms, TTL of the parked
@@ -126,49 +127,51 @@ if finalize(ARGV[4]) then return {2, owner} end
 return {1, owner}
 `)
 
-// scriptCancel cancels the waiting rows, also while Redis is full. ARGV: TTL of an ended batch in ms.
+// scriptCancel cancels the waiting and the running rows, also while Redis is full; the jobs
+// of these stay in the hash of running rows until Release. ARGV: TTL of an ended batch in ms.
 // Returns 0 when there is no such batch or it has ended.
 var scriptCancel = redis.NewScript(luaBatch + redisx.LuaWhenFull + `
 local states = redis.call('GET', KEYS[2])
 if not states or redis.call('HEXISTS', KEYS[1], 'ended') == 1 then return 0 end
-redis.call('SET', KEYS[2], (string.gsub(states, '[wW]', {w = 'c', W = 'C'})), 'KEEPTTL')
+redis.call('SET', KEYS[2], (string.gsub(states, '[wWrR]', {w = 'c', W = 'C', r = 'c', R = 'C'})), 'KEEPTTL')
+redis.call('DEL', KEYS[7])
 redis.call('HSETNX', KEYS[1], 'cancelled', now)
-redis.call('HSET', KEYS[1], 'waiting', 0)
+redis.call('HSET', KEYS[1], 'waiting', 0, 'running', 0)
 finalize(ARGV[1])
 return 1
 `)
 
-// scriptRetry makes the failed rows wait again, once for a name. ARGV: name, and the indexes of
-// the rows; none is all.
+// scriptRetry makes the failed and the cancelled rows wait again, once for a name. ARGV: name,
+// and the indexes of the rows; none is all.
 // Returns their number, or -1 when that was done before.
 var scriptRetry = redis.NewScript(luaBatch + `
 local states = redis.call('GET', KEYS[2])
 if not states then return 0 end
 local once = 'retry_' .. ARGV[1]
 if redis.call('HEXISTS', KEYS[1], once) == 1 then return -1 end
-local again, failed = {f = 'w', F = 'W'}, 0
-if #ARGV == 1 then
-  local _, all = string.gsub(states, 'f', '')
-  failed, states = all, string.gsub(states, '[fF]', again)
-else
-  local rows = {}
-  for row in string.gmatch(states, '.') do rows[#rows + 1] = row end
-  for i = 2, #ARGV do
-    local at = tonumber(ARGV[i]) + 1
-    if rows[at] == 'f' then failed = failed + 1 end
-    rows[at] = again[rows[at]] or rows[at]
-  end
-  states = table.concat(rows)
+local again, codes, retried, failed = {f = 'w', F = 'W', c = 'w', C = 'W'}, {}, 0, 0
+for code in string.gmatch(states, '.') do codes[#codes + 1] = code end
+local function retry(at)
+  local code = codes[at]
+  if code == 'f' or code == 'c' then retried = retried + 1 end
+  if code == 'f' then failed = failed + 1 end
+  codes[at] = again[code] or code
+  return code
 end
-if failed == 0 then return 0 end
+if #ARGV == 1 then
+  for at = 1, #codes do retry(at) end
+else
+  for i = 2, #ARGV do retry(tonumber(ARGV[i]) + 1) end
+end
+if retried == 0 then return 0 end
 redis.call('HSET', KEYS[1], once, now)
-redis.call('SET', KEYS[2], states)
-redis.call('HINCRBY', KEYS[1], 'waiting', failed)
-redis.call('HINCRBY', KEYS[1], 'done', -failed)
+redis.call('SET', KEYS[2], table.concat(codes))
+redis.call('HINCRBY', KEYS[1], 'waiting', retried)
+redis.call('HINCRBY', KEYS[1], 'done', 0 - failed)
 redis.call('HSET', KEYS[1], 'next', 0)
 redis.call('HDEL', KEYS[1], 'ended', 'cancelled', 'at_0', 'done_0', 'at_1', 'done_1')
 persist()
-return failed
+return retried
 `)
 
 // scriptRemoveActive removes a batch from the active ones unless it was served

@@ -1,10 +1,12 @@
 package batch_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,7 +26,7 @@ func TestStoreOnEveryRedis(t *testing.T) {
 			"each row is claimed once":               claimedOnce,
 			"the outcome of a row is recorded once":  recordedOnce,
 			"a batch ends with its last row":         endsWithTheLast,
-			"cancelling leaves running rows":         cancelLeavesRunning,
+			"cancelling ends running rows too":       cancelEndsRunning,
 			"failed rows can be retried":             failedRetried,
 			"rows without progress are found":        stuckIsFound,
 			"a caller's batches are listed in pages": listedInPages,
@@ -100,6 +102,13 @@ func (b *bench) is(what, got, want any) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		b.t.Fatalf("%v: %v, want %v", what, got, want)
 	}
+}
+
+func (b *bench) setJobs(id string, jobs map[int]string, cancelled bool) {
+	b.t.Helper()
+	got, err := b.SetRowJobs(b.t.Context(), id, jobs)
+	b.must(err)
+	b.is("cancelled", got, cancelled)
 }
 
 func (b *bench) succeed(id string, row int) bool {
@@ -214,25 +223,45 @@ func endsWithTheLast(b *bench) {
 	}
 }
 
-func cancelLeavesRunning(b *bench) {
-	id := b.create("a", "b", "b", "c")
-	b.claim(id, 1)
+func cancelEndsRunning(b *bench) {
+	id := b.create("a", "b", "b", "c", "d")
+	b.claim(id, 3)
+	b.setJobs(id, map[int]string{0: "A", 1: "B"}, false)
+	b.must(b.Park(b.t.Context(), id, 1, time.Hour))
+	b.is("last", b.succeed(id, 0), false)
 	b.must(b.Cancel(b.t.Context(), id))
-	b.is("rows", b.states(id), "rccc")
+	b.is("rows", b.states(id), "scccc")
 	b.is("claimed", b.claim(id, 10), []int(nil))
 	got, err := b.Get(b.t.Context(), id)
 	b.must(err)
-	b.is("ended", fmt.Sprint(got.Ended.IsZero(), got.Cancelled.IsZero()), "true false")
-	b.is("last", b.succeed(id, 0), true)
+	b.is("ended", fmt.Sprint(got.Ended.IsZero(), got.Cancelled.IsZero()), "false false")
+	b.is("an outcome that comes late", b.succeed(id, 1), false)
+	b.is("rows", b.states(id), "scccc")
+
+	left := map[int]string{}
+	var mu sync.Mutex
+	leave := func(_ context.Context, job string, row int) error {
+		mu.Lock()
+		defer mu.Unlock()
+		left[row] = job
+		return nil
+	}
+	b.must(b.Release(b.t.Context(), id, leave))
+	b.is("jobs that are left", left, map[int]string{1: "B"})
+	b.setJobs(id, map[int]string{3: "C"}, true) // by a process that had claimed the row
+	b.must(b.Release(b.t.Context(), id, leave))
+	b.must(b.Release(b.t.Context(), id, func(context.Context, string, int) error { return errors.New("once more") }))
+	b.is("jobs that are left", left, map[int]string{1: "B", 3: "C"})
 	b.must(b.Cancel(b.t.Context(), id))
 	b.must(b.Cancel(b.t.Context(), "nothing"))
-	b.is("rows", b.states(id), "sccc")
 
-	waiting := b.create("a")
-	b.must(b.Cancel(b.t.Context(), waiting))
-	got, err = b.Get(b.t.Context(), waiting)
+	b.must(b.Retry(b.t.Context(), id, "again"))
+	b.is("rows", b.states(id), "swwww")
+	got, err = b.Get(b.t.Context(), id)
 	b.must(err)
-	b.is("ended at once", got.Ended.IsZero(), false)
+	b.is("ended", fmt.Sprint(got.Ended.IsZero(), got.Cancelled.IsZero()), "true true")
+	b.is("claimed", b.claim(id, 10), []int{1, 3, 4})
+	b.is("last", fmt.Sprint(b.succeed(id, 1), b.succeed(id, 3), b.fail(id, 4)), "false false true")
 }
 
 func failedRetried(b *bench) {
@@ -267,7 +296,7 @@ func failedRetried(b *bench) {
 func stuckIsFound(b *bench) {
 	id := b.create("a", "b")
 	b.claim(id, 2)
-	b.must(b.SetRowJobs(b.t.Context(), id, map[int]string{1: "JOB"}))
+	b.setJobs(id, map[int]string{1: "JOB"}, false)
 	stuck, err := b.ListStuck(b.t.Context(), id, time.Minute)
 	b.must(err)
 	b.is("soon", len(stuck), 0)
@@ -285,7 +314,7 @@ func stuckIsFound(b *bench) {
 	b.is("stuck", found, map[int]string{0: "a", 1: "bJOB"})
 	b.succeed(id, 0)
 	b.succeed(id, 1)
-	b.must(b.SetRowJobs(b.t.Context(), id, map[int]string{1: "LATE"}))
+	b.setJobs(id, map[int]string{1: "LATE"}, false)
 	stuck, err = b.ListStuck(b.t.Context(), id, 0)
 	b.must(err)
 	b.is("afterwards", len(stuck), 0)

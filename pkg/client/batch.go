@@ -19,7 +19,7 @@ type Batch struct {
 	Raw
 
 	ID          string         `json:"id"`
-	State       string         `json:"state"`  // running, cancelling, completed or cancelled
+	State       string         `json:"state"`  // running, completed or cancelled
 	Rows        int            `json:"rows"`   // submitted
 	Counts      map[string]int `json:"counts"` // of all rows, by state
 	Created     time.Time      `json:"created"`

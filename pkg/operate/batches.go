@@ -8,9 +8,6 @@ import (
 	"slices"
 
 	"ushuru/pkg/batch"
-	"ushuru/pkg/jobs"
-	"ushuru/pkg/message"
-	"ushuru/tasks"
 )
 
 // BatchFilter says which batches are listed.
@@ -58,8 +55,7 @@ func (o *Operator) Batch(ctx context.Context, id string) (*batch.Batch, error) {
 	return b, err
 }
 
-// CancelBatch ends a batch: rows that wait are cancelled, those that run fail as
-// cancelled. What has succeeded is kept. A job that others wait for too continues for them.
+// CancelBatch ends a batch: rows that wait or run are cancelled. What has succeeded is kept. A job that others wait for too continues for them.
 func (o *Operator) CancelBatch(ctx context.Context, id string) (*batch.Batch, error) {
 	return act(ctx, o, "batches cancel", id, func() (*batch.Batch, error) {
 		if _, err := o.Batch(ctx, id); err != nil {
@@ -73,24 +69,13 @@ func (o *Operator) cancelBatch(ctx context.Context, id string) (*batch.Batch, er
 	if err := o.batches.Cancel(ctx, id); err != nil {
 		return nil, err
 	}
-	running, err := o.batches.ListRunning(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	cancelled := &jobs.Error{Notice: message.New("error/cancelled.row", nil)}
-	for _, row := range running {
-		if row.Job != "" {
-			err = errors.Join(err, unlessFull(o.engine.Unsubscribe(ctx, row.Job, tasks.RowSubscriber(id, row.Index))))
-		}
-		_, failErr := o.batches.Fail(ctx, id, row.Index, cancelled)
-		err = errors.Join(err, unlessFull(failErr))
-	}
+	err := unlessFull(o.batches.Release(ctx, id, o.engine.LeaveRow(id)))
 	err = errors.Join(err, unlessFull(o.engine.EnqueueDispatch(ctx))) // other batches take the places
 	b, readErr := o.Batch(ctx, id)
 	return b, errors.Join(err, readErr)
 }
 
-// RetryBatch makes the failed rows of a batch wait again, and returns it. The error is
+// RetryBatch makes the failed and the cancelled rows of a batch wait again, and returns it. The error is
 // batch.ErrNoneFailed when there are none.
 func (o *Operator) RetryBatch(ctx context.Context, id string) (*batch.Batch, error) {
 	return act(ctx, o, "batches retry", id, func() (*batch.Batch, error) {

@@ -259,7 +259,7 @@ func (b lotBatch) Done() int { return b.Rows - b.Counts["waiting"] - b.Counts["r
 func (b lotBatch) Failed() int { return b.Counts["failed"] }
 
 // Runs reports whether the batch goes on.
-func (b lotBatch) Runs() bool { return b.State == "running" || b.State == "cancelling" }
+func (b lotBatch) Runs() bool { return b.State == "running" }
 
 // Minutes returns how long it still takes, in whole minutes; 0 when that is not known.
 func (b lotBatch) Minutes() int { return (b.SecondsLeft + 59) / 60 }

@@ -26,7 +26,7 @@ type Batches struct {
 	Results batchesResults `cmd:"" help:"Write the results of a batch to a file, also while it runs."`
 	Follow  batchesFollow  `cmd:"" help:"Wait for the end of a batch."`
 	Cancel  batchesCancel  `cmd:"" help:"Cancel the rows of a batch that wait; as the operator, those that run too."`
-	Retry   batchesRetry   `cmd:"" help:"Retry the failed rows of a batch."`
+	Retry   batchesRetry   `cmd:"" help:"Retry the failed and the cancelled rows of a batch."`
 }
 
 // batchID names a batch.

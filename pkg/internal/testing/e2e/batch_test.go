@@ -4,14 +4,23 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/hibiken/asynq"
 
 	"ushuru/pkg/cli"
 	"ushuru/pkg/cli/console"
+	"ushuru/pkg/jobs"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 	"ushuru/tasks"
 )
 
@@ -67,4 +76,68 @@ func TestBatchCommandResumes(t *testing.T) {
 	if _, err := os.Stat(out + ".batch"); !os.IsNotExist(err) {
 		t.Errorf("the saved batch is still there: %v", err)
 	}
+}
+
+// TestACancelledBatchFetchesNothing: its rows wait for the pace of their site, for pages that
+// never end, and for retries of pages that fail.
+func TestACancelledBatchFetchesNothing(t *testing.T) {
+	t.Parallel()
+	redis := redistest.Open(t, redistest.Start(t).URL)
+	s := newStack(t, redis)
+	var fetched atomic.Int64
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		if fetched.Add(1)%2 == 0 {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		<-r.Context().Done()
+	}))
+	t.Cleanup(site.Close)
+	urls := make([]string, 1000)
+	for i := range urls {
+		urls[i] = fmt.Sprintf("%s/car/%d", site.URL, i)
+	}
+	s.work(tasks.RoleAny)
+	posted := s.do(http.MethodPost, "/v1/batches", map[string]any{"urls": urls})
+	path := posted.header.Get("Location")
+	testenv.Await(t, "rows that wait for each reason", func() (any, bool) { return fetched.Load(), fetched.Load() >= 4 })
+
+	started := time.Now()
+	cancelled := s.do(http.MethodDelete, path, nil)
+	if !bytes.Contains(cancelled.body, []byte(`"state":"cancelled"`)) || !bytes.Contains(cancelled.body, []byte(`"running":0`)) {
+		t.Errorf("got %s, want it cancelled", cancelled.body)
+	}
+	open := func() int {
+		ids, err := jobs.NewStore(redis.Client()).ListActive(t.Context(), jobs.Bulk)
+		must(t, err)
+		return len(ids)
+	}
+	testenv.Await(t, "the end of all jobs", func() (any, bool) { return open(), open() == 0 })
+	took, before := time.Since(started), fetched.Load()
+	t.Logf("ended after %v with %d pages", took, before)
+	if took > 5*time.Second {
+		t.Errorf("got an end after %v, want at most 5 s", took)
+	}
+	failed := 0
+	testenv.Await(t, "the end of all tasks", func() (any, bool) {
+		info, err := asynq.NewInspectorFromRedisClient(redis.Client()).GetQueueInfo("any_bulk")
+		must(t, err)
+		failed = info.Failed
+		return fmt.Sprintf("%+v", info), info.Active+info.Pending+info.Scheduled+info.Retry == 0
+	})
+	if got := fetched.Load(); got != before {
+		t.Errorf("got %d pages fetched after the end, want none", got-before)
+	}
+	if most := int(before); failed > most {
+		t.Errorf("got %d failed tasks, want those of the pages that failed alone", failed)
+	}
+	retried := s.do(http.MethodPost, path+"/retry", nil)
+	if !bytes.Contains(retried.body, []byte(`"state":"running"`)) || !bytes.Contains(retried.body, []byte(`"cancelled":0`)) {
+		t.Errorf("got %s, want all rows to wait again", retried.body)
+	}
+	s.do(http.MethodDelete, path, nil)
 }
