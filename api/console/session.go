@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -31,7 +32,8 @@ const (
 )
 
 // session signs and checks logins. A login is when it began, a random text and their
-// signature; nothing of it is stored.
+// signature. Nothing of it is stored, so that an operator can log in while Redis is full, until
+// it is ended before its time.
 type session struct {
 	redis          redis.UniversalClient
 	user, password string
@@ -107,18 +109,49 @@ func isLocal(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// isValid reports whether a request has a login that has not ended.
-func (s *session) isValid(r *http.Request) (bool, error) {
+// loginOf returns the login of a request, if its signature is right and its time not over; ""
+// when there is none.
+func (s *session) loginOf(r *http.Request) (login string, err error) {
 	sent, err := r.Cookie(CookieName)
 	if err != nil {
-		return false, nil //nolint:nilerr // there is none
+		return "", nil //nolint:nilerr // there is none
 	}
 	signer, err := s.signer(r.Context())
-	if err != nil {
+	if err != nil || signer.Decode(CookieName, sent.Value, &login) != nil {
+		return "", err
+	}
+	return login, nil
+}
+
+// isValid reports whether a request has a login that has not ended.
+func (s *session) isValid(r *http.Request) (bool, error) {
+	login, err := s.loginOf(r)
+	if err != nil || login == "" {
 		return false, err
 	}
-	var login string
-	return signer.Decode(CookieName, sent.Value, &login) == nil, nil
+	ended, err := s.redis.Exists(r.Context(), keyEnded(login)).Result()
+	return ended == 0 && err == nil, err
+}
+
+// keyEnded is the key of a login that was ended.
+func keyEnded(login string) string { return "console:ended:" + request.Hash(login) }
+
+// scriptEnd ends a login. ARGV[1]: how long a login lasts, in ms.
+var scriptEnd = redis.NewScript(redisx.LuaWhenFull + `
+redis.call('HSET', KEYS[1], 'ended', '1')
+redis.call('PEXPIRE', KEYS[1], ARGV[1])`)
+
+// end ends the login of a request, for whoever has its cookie.
+func (s *session) end(r *http.Request) error {
+	login, err := s.loginOf(r)
+	if err != nil || login == "" {
+		return err
+	}
+	err = scriptEnd.Run(r.Context(), s.redis, []string{keyEnded(login)}, cookieAge.Milliseconds()).Err()
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return err
+	}
+	return nil
 }
 
 type userKey struct{}
@@ -140,6 +173,9 @@ func (c *Console) private(next request.Handler) request.Handler {
 			return next(w, r.WithContext(context.WithValue(r.Context(), userKey{}, c.options.User)))
 		case r.Method == http.MethodPost: // what was typed must be sent again
 			return problem.Because(http.StatusUnauthorized, message.New("error/login_required", nil), nil)
+		}
+		if _, err := r.Cookie(CookieName); err == nil { // its login has ended, or never was
+			return c.render(w, r, http.StatusUnauthorized, "login", shown{Title: "Log in", Body: loginForm{}})
 		}
 		to := Path + "/login"
 		if r.URL.Query().Get("done") == "login" { // the browser has not kept the cookie
@@ -221,8 +257,11 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// logout ends the login of this browser.
+// logout ends the login of this browser, also for whoever has copied its cookie.
 func (c *Console) logout(w http.ResponseWriter, r *http.Request) error {
+	if err := c.session.end(r); err != nil {
+		return err
+	}
 	c.setCookies(w, r, "", -time.Second)
 	http.Redirect(w, r, Path+"/login", http.StatusSeeOther)
 	return nil

@@ -7,86 +7,66 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"golang.org/x/time/rate"
+
+	"ushuru/api/request"
 )
 
 const (
-	// An address has loginBurst wrong passwords, and one more every loginPause.
-	loginBurst = 5
-	loginPause = 10 * time.Second
-	// All addresses together have these, but for those from which an operator logged in
-	// during loginMemory.
-	loginBurstAll = 30
-	loginPauseAll = time.Second
-	loginMemory   = 12 * time.Hour
+	// A network (24 bits of IPv4, 48 of IPv6) has loginBurst guesses, and one more every
+	// loginPause: 65 in an hour. An address from which an operator logged in during loginMemory
+	// has its own.
+	loginBurst  = 5
+	loginPause  = time.Minute
+	loginMemory = 12 * time.Hour
 
-	// maxAddresses bounds the memory for addresses.
-	maxAddresses = 10_000
+	// maxNetworks bounds the memory for networks and addresses.
+	maxNetworks = 10_000
 )
 
-// logins slows down the guessing of the operator's password. It counts in this process and
+// logins bounds the guesses of the operator's password. It counts in this process and
 // not in Redis, since an operator must be able to log in while Redis is away. Only wrong
-// passwords count: a browser sends the right one with every request.
+// passwords count: a browser sends the right one with every request. Networks do not share
+// a bound, so that nobody's guesses keep an operator out who is elsewhere.
 type logins struct {
 	now func() time.Time
 
 	mu       sync.Mutex
-	all      *rate.Limiter                             // of wrong passwords from all addresses
-	wrong    *simplelru.LRU[netip.Addr, *rate.Limiter] // of wrong passwords from one address
-	right    *simplelru.LRU[netip.Addr, time.Time]     // the last login from an address
-	failures int                                       // since the start of the process, with the attempts that were not checked
+	wrong    *simplelru.LRU[string, *rate.Limiter] // of the guesses of a network
+	right    *simplelru.LRU[netip.Addr, time.Time] // the last login from an address
+	failures int                                   // since the start of the process, with the attempts that were not answered
 }
 
 func newLogins(now func() time.Time) *logins {
-	l := &logins{now: now, all: rate.NewLimiter(rate.Every(loginPauseAll), loginBurstAll)}
-	l.wrong, _ = simplelru.NewLRU[netip.Addr, *rate.Limiter](maxAddresses, nil) // the only error is a size below one
-	l.right, _ = simplelru.NewLRU[netip.Addr, time.Time](maxAddresses, nil)
+	l := &logins{now: now}
+	l.wrong, _ = simplelru.NewLRU[string, *rate.Limiter](maxNetworks, nil) // the only error is a size below one
+	l.right, _ = simplelru.NewLRU[netip.Addr, time.Time](maxNetworks, nil)
 	return l
 }
 
-// wait returns how long an address must wait before its password is looked at; then
-// the attempt has failed.
-func (l *logins) wait(address netip.Addr) time.Duration {
+// attempt counts an attempt from an address with the right password or a wrong one. It
+// returns how long the network must wait before an attempt is answered; then this one is
+// not, whatever the password is.
+func (l *logins) attempt(address netip.Addr, right bool) (wait time.Duration, failures int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now, wait := l.now(), time.Duration(0)
-	if limiter, known := l.wrong.Get(address); known {
-		wait = untilNext(limiter, now)
+	now, network := l.now(), request.NetworkOf(address)
+	if last, known := l.right.Get(address); known && now.Sub(last) <= loginMemory {
+		network = address.String()
 	}
-	if last, known := l.right.Get(address); !known || now.Sub(last) > loginMemory {
-		wait = max(wait, untilNext(l.all, now))
-	}
-	if wait > 0 {
-		l.failures++
-	}
-	return wait
-}
-
-// untilNext returns how long it takes until a limiter allows one more.
-func untilNext(limiter *rate.Limiter, now time.Time) time.Duration {
-	missing := 1 - limiter.TokensAt(now)
-	return max(time.Duration(missing/float64(limiter.Limit())*float64(time.Second)), 0)
-}
-
-// fail records a wrong password, and returns how many there were so far. Wrong passwords that
-// were sent at the same time lengthen the wait together.
-func (l *logins) fail(address netip.Addr) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	limiter, known := l.wrong.Get(address)
+	limiter, known := l.wrong.Get(network)
 	if !known {
 		limiter = rate.NewLimiter(rate.Every(loginPause), loginBurst)
-		l.wrong.Add(address, limiter)
 	}
-	limiter.ReserveN(l.now(), 1)
-	l.all.ReserveN(l.now(), 1)
+	switch missing := 1 - limiter.TokensAt(now); {
+	case missing > 0:
+		l.failures++
+		return time.Duration(missing * float64(loginPause)), l.failures
+	case right:
+		l.right.Add(address, now)
+		return 0, l.failures
+	}
+	limiter.AllowN(now, 1)
+	l.wrong.Add(network, limiter)
 	l.failures++
-	return l.failures
-}
-
-// succeed records a login, and forgets the wrong passwords of the address.
-func (l *logins) succeed(address netip.Addr) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.wrong.Remove(address)
-	l.right.Add(address, l.now())
+	return 0, l.failures
 }

@@ -99,21 +99,19 @@ func (s *Resource) checkLogin(w http.ResponseWriter, r *http.Request) error {
 }
 
 // CheckPassword checks the name and the password of an operator. Who sends wrong ones is
-// slowed down, by address and in all, and logged; then even the right one is refused for a
-// while.
+// logged, and the network slowed down; then even the right one is refused there for a while.
 func (s *Resource) CheckPassword(r *http.Request, user, password string) error {
 	address := s.options.Address(r)
-	if wait := s.attempts.wait(address); wait > 0 {
+	right := newLogin(s.options.User, s.options.Password).is(newLogin(user, password))
+	switch wait, failures := s.attempts.attempt(address, right); {
+	case wait > 0:
 		s.options.Metrics.FailedLogin("refused")
 		return errLoginSlowed.After(max(request.WholeSeconds(wait), time.Second))
-	}
-	if !newLogin(s.options.User, s.options.Password).is(newLogin(user, password)) {
+	case !right:
 		s.options.Metrics.FailedLogin("wrong")
-		s.options.Log.WarnContext(r.Context(), "operator login failed", "address", address.String(),
-			"failures", s.attempts.fail(address))
+		s.options.Log.WarnContext(r.Context(), "operator login failed", "address", address.String(), "failures", failures)
 		return errLoginRequired
 	}
-	s.attempts.succeed(address)
 	return nil
 }
 

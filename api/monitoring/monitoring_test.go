@@ -10,6 +10,8 @@ import (
 	"net/netip"
 	"regexp"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -65,7 +67,7 @@ func TestEveryPageNeedsALogin(t *testing.T) {
 	for i, path := range []string{"/monitoring", "/monitoring/", "/monitoring/api/queues", "/monitoring/static/js/none.js"} {
 		for j, given := range []string{"", "x:" + password, operator + ":x", operator + ":", password + ":" + operator, "Bearer"} {
 			w := ask(t, h, http.MethodGet, path, func(r *http.Request) {
-				r.RemoteAddr = fmt.Sprintf("192.0.2.%d:1", 10*i+j+1)
+				r.RemoteAddr = fmt.Sprintf("192.0.%d.1:1", 10*i+j+1)
 				if user, secret, ok := strings.Cut(given, ":"); ok {
 					r.SetBasicAuth(user, secret)
 				} else if given != "" {
@@ -138,43 +140,62 @@ func TestItNeedsAUserAndARedis(t *testing.T) {
 	}
 }
 
-// TestGuessesAreSlow: by address and in all; who has logged in is not slowed by others.
-func TestGuessesAreSlow(t *testing.T) {
+// TestGuessesAreBoundedByNetwork: those of a thousand networks keep nobody out, and those of one
+// are at most 65 in an hour, however many are sent at once.
+func TestGuessesAreBoundedByNetwork(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 25, 9, 0, 0, 0, time.UTC)
 	l := newLogins(func() time.Time { return now })
-	one, known := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
-	l.succeed(known)
-	for i := range loginBurst {
-		if wait := l.wait(one); wait != 0 {
-			t.Fatalf("guess %d waits %v", i, wait)
+	answered := func(address string, right bool) bool {
+		wait, _ := l.attempt(netip.MustParseAddr(address), right)
+		return wait == 0
+	}
+	for _, of := range []string{"192.0.2.%d", "2001:db8:7:%x::1", "::ffff:198.51.100.%d"} {
+		var tried atomic.Int64
+		for range 60 {
+			var all sync.WaitGroup
+			for i := range 100 {
+				all.Go(func() {
+					if answered(fmt.Sprintf(of, i), false) {
+						tried.Add(1)
+					}
+				})
+			}
+			all.Wait()
+			now = now.Add(time.Minute)
 		}
-		l.fail(one)
+		if n := tried.Load(); n < 60 || n > 65 {
+			t.Errorf("%s: %d guesses in an hour are answered, want 60 to 65", of, n)
+		}
 	}
-	if wait := l.wait(one); wait != loginPause {
-		t.Errorf("after the burst: got %v, want %v", wait, loginPause)
+	for i := range 1000 {
+		for range 10 {
+			answered(fmt.Sprintf("10.%d.%d.1", i/250, i%250), false)
+		}
 	}
-	now = now.Add(loginPause)
-	if wait := l.wait(one); wait != 0 {
-		t.Errorf("after the pause: got %v", wait)
+	if !answered("203.0.113.1", true) {
+		t.Error("guesses of a thousand networks keep an operator out")
 	}
-	for i := range loginBurstAll {
-		l.fail(netip.AddrFrom4([4]byte{198, 51, 100, byte(i)}))
+	for range 10 {
+		answered("203.0.113.9", false)
 	}
-	if wait := l.wait(netip.MustParseAddr("203.0.113.1")); wait <= 0 {
-		t.Error("a new address does not wait after guesses of many")
+	if !answered("203.0.113.1", true) {
+		t.Error("guesses in the network of an operator who has logged in keep that one out")
 	}
-	if wait := l.wait(known); wait != 0 {
-		t.Errorf("who has logged in waits %v", wait)
+	if answered("203.0.113.9", true) {
+		t.Error("the right password is told to a network that has guessed too often")
 	}
-	now = now.Add(loginMemory)
-	if wait := l.wait(netip.MustParseAddr("203.0.113.1")); wait != 0 {
-		t.Errorf("half a day later: got %v", wait)
+	now = now.Add(loginMemory + time.Second)
+	for range 10 {
+		answered("203.0.113.9", false)
 	}
-	for i := range maxAddresses + 10 {
-		l.fail(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}))
+	if answered("203.0.113.1", true) {
+		t.Error("an address is remembered for longer than half a day")
 	}
-	if n := l.wrong.Len(); n > maxAddresses {
-		t.Errorf("%d addresses are remembered", n)
+	for i := range maxNetworks + 10 {
+		answered(fmt.Sprintf("10.%d.%d.1", i/250, i%250), false)
+	}
+	if n := l.wrong.Len(); n > maxNetworks {
+		t.Errorf("%d networks are remembered", n)
 	}
 }
