@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -54,7 +55,7 @@ func (s *Store) Reserve(ctx context.Context, owner string, maxJobs int) (place s
 	if err != nil {
 		return "", fmt.Errorf("jobs: list running jobs: %w", err)
 	}
-	ids = slices.DeleteFunc(ids, func(id string) bool { return id[0] == '?' })
+	ids = slices.DeleteFunc(ids, func(id string) bool { return strings.HasPrefix(id, "?") })
 	ended, err := s.ListEnded(ctx, ids)
 	if err != nil || len(ended) == 0 {
 		return "", err
