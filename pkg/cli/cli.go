@@ -60,6 +60,7 @@ type commands struct {
 	Actions   service.Actions  `cmd:"" group:"operate" help:"List what operators did."`
 	Config    configCommand    `cmd:"" group:"operate" help:"Check and print the settings of a process."`
 	Health    healthCommand    `cmd:"" group:"operate" help:"Ask the process beside this one whether it can serve, at its ADMIN_ADDR; for containers."`
+	Doctor    doctorCommand    `cmd:"" group:"operate" help:"Look at all that a process needs: settings, Redis, TRA, AI, clock, names, processes, page."`
 
 	Simulate   simulateCommand           `cmd:"" group:"develop" help:"Run a simulator on a port."`
 	Version    versionCommand            `cmd:"" group:"develop" help:"Print version, commit and date; --version does the same."`

@@ -1,0 +1,310 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ushuru/pkg/cli/console"
+	"ushuru/pkg/listing/sites"
+	"ushuru/pkg/operate"
+	"ushuru/pkg/operate/status"
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/tra"
+	"ushuru/tasks"
+)
+
+// doctorCommand looks at all that a process needs: at install, and at three in the morning.
+type doctorCommand struct {
+	process
+	console.Format
+}
+
+// finding is what doctor found of one part.
+type finding struct {
+	Part  string `json:"part"`
+	OK    bool   `json:"ok"`
+	Found string `json:"found"`        // a sentence
+	Do    string `json:"do,omitempty"` // what to do; "" when it is OK
+}
+
+const (
+	// slowRedis is a round trip that an estimate, which makes about fifteen, is slow with.
+	slowRedis = 50 * time.Millisecond
+	// wrongClock is how far the clock of a worker may be from that of Redis: leases take seconds.
+	wrongClock = 2 * time.Second
+	// endingCertificate is how long before its end a certificate should have been renewed.
+	endingCertificate = 14 * 24 * time.Hour
+	// enoughTime bounds each question.
+	enoughTime = 20 * time.Second
+)
+
+// doctor collects what is found.
+type doctor struct {
+	*run
+	findings []finding
+}
+
+func (d *doctor) ok(part, format string, args ...any) {
+	d.findings = append(d.findings, finding{Part: part, OK: true, Found: fmt.Sprintf(format, args...)})
+}
+
+func (d *doctor) ill(part, do string, found any) {
+	d.findings = append(d.findings, finding{Part: part, Found: console.OneLine(fmt.Sprint(found)), Do: do})
+}
+
+// Run is called by kong. It exits with 1 when something must be done.
+func (c *doctorCommand) Run(r *run) error {
+	d := &doctor{run: r}
+	c.examine(d)
+	err := c.print(r.Streams, d.findings)
+	if err == nil && slices.ContainsFunc(d.findings, func(f finding) bool { return !f.OK }) {
+		err = console.ExitError{Status: console.ExitFailure}
+	}
+	return err
+}
+
+// print prints a line for each finding, and under it what to do.
+func (c *doctorCommand) print(s Streams, findings []finding) error {
+	if c.JSON() || c.CSV() {
+		return console.List(s, c.Format, findings, "OK\tPART\tFOUND\tDO", func(f finding) []string {
+			return []string{strconv.FormatBool(f.OK), f.Part, f.Found, f.Do}
+		})
+	}
+	for _, f := range findings {
+		mark, do := "OK ", ""
+		if !f.OK {
+			mark, do = "ILL", "\n     "+f.Do
+		}
+		if _, err := fmt.Fprintf(s.Out, "%s  %s: %s%s\n", mark, f.Part, console.Printable(f.Found), do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// examine looks at one part after the other. Without settings that can be used there is
+// nothing to ask.
+func (c *doctorCommand) examine(d *doctor) {
+	root, parsed, err := c.parse()
+	if err != nil {
+		d.ill("settings", "correct it; docs/configuration.md has every setting", err)
+		return
+	}
+	d.common = root.Common
+	for _, sentence := range unknownSettings(settingNames(parsed.Model), os.Environ()) {
+		d.ill("settings", "remove it", sentence)
+	}
+	shared, p := c.parts(root)
+	if _, err := d.prepare(shared, p); err != nil {
+		d.ill("settings", "correct it; docs/configuration.md has every setting", err)
+	} else {
+		d.ok("settings", "those of ushuru %s can be used", c.Process)
+	}
+	d.redis(shared, p)
+	if p.worker != nil && slices.Contains(p.worker.Roles, tasks.RoleAuthority) {
+		d.authority(p.authority)
+	}
+	if p.worker != nil && slices.Contains(p.worker.Roles, tasks.RoleAny) && !shared.AllowLoopback {
+		d.names()
+	}
+	if p.worker != nil {
+		d.ai(p.worker.aiConfig)
+	}
+	d.beside(shared.adminConfig)
+	if p.http != nil && p.http.PageURL != "" {
+		d.page(p.http.PageURL)
+	}
+}
+
+// redis looks at the server, and at what the processes have written there of themselves.
+func (d *doctor) redis(shared sharedConfig, p parts) {
+	if shared.RedisURL == "" {
+		d.ok("redis", "inside the process: for development only, nothing is kept")
+		return
+	}
+	conn, err := d.connectServing(shared, p)
+	if err != nil {
+		d.ill("redis", "look whether it runs, and at REDIS_URL", err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(d.ctx, enoughTime)
+	defer cancel()
+	for _, warning := range conn.Warnings(ctx) {
+		d.ill("redis", "see docs/redis.md", warning)
+	}
+	var trips []time.Duration
+	for range 5 {
+		begun := time.Now()
+		at, err := conn.Client().Time(ctx).Result()
+		if err != nil {
+			d.ill("redis", "look whether it runs, and at REDIS_URL", err)
+			return
+		}
+		trips = append(trips, time.Since(begun))
+		if away := time.Since(at); len(trips) == 5 && away.Abs() > wrongClock+trips[4] {
+			d.ill("clock", "have NTP set the clocks of this machine and of Redis",
+				fmt.Sprintf("this machine's is %v from that of Redis", away.Round(time.Second)))
+		}
+	}
+	slices.Sort(trips)
+	if median := trips[len(trips)/2]; median > slowRedis {
+		d.ill("redis", "put the processes nearer to it", fmt.Sprintf("a round trip takes %v", median.Round(time.Millisecond)))
+	} else {
+		d.ok("redis", "answers in %v", median.Round(10*time.Microsecond)) //nolint:mnd // digits
+	}
+	d.cell(ctx, conn)
+}
+
+// cell looks at what needs attention, and at the processes.
+func (d *doctor) cell(ctx context.Context, conn *redisx.Conn) {
+	now, err := operate.New(operate.Options{Redis: conn.Client(), Log: d.log}).Status(ctx)
+	if err != nil {
+		d.ill("work", "look at Redis", err)
+		return
+	}
+	for _, need := range now.Needs {
+		d.ill(cmp.Or(need.About, "work"), cmp.Or(need.Command, "docs/night.md"), need.Text)
+	}
+	for _, part := range now.Unread {
+		d.ill("work", "look at Redis", part)
+	}
+	var versions, workers []string
+	for _, role := range now.Workers {
+		workers = append(workers, fmt.Sprintf("%d %s", len(role.Workers), role.Role))
+		for _, worker := range role.Workers {
+			versions = append(versions, cmp.Or(worker.Version, "unknown"))
+		}
+	}
+	slices.Sort(versions)
+	if versions = slices.Compact(versions); len(versions) > 1 {
+		d.ill("workers", "end the old ones: docs/operating.md has the order of an upgrade", "several versions: "+strings.Join(versions, ", "))
+	}
+	d.ok("processes", "%d with the API; workers by role: %s", len(now.API.Processes), strings.Join(workers, ", "))
+	if len(now.Needs) == 0 {
+		d.ok("work", "nothing needs attention")
+	}
+	enabled := slices.DeleteFunc(now.Webhooks, func(w status.Webhook) bool { return w.State == "disabled" })
+	d.ok("webhooks", "%d get events", len(enabled))
+}
+
+// authority calls TRA's calculator, through the proxy if there is one.
+func (d *doctor) authority(config authorityConfig) {
+	client, err := tra.NewClient(config.options())
+	if err != nil {
+		d.ill("tra", "correct the settings AUTHORITY_…", err)
+		return
+	}
+	defer client.Close()
+	begun := time.Now()
+	calls := client.Check(d.ctx, "")
+	if last := calls[len(calls)-1]; !last.OK {
+		d.ill("tra", cmp.Or(adviceOf[last.Kind], "ushuru authority check"), last.Call+": "+console.Printable(last.Error))
+		return
+	}
+	d.ok("tra", "all %d calls are answered, in %v", len(calls), time.Since(begun).Round(time.Millisecond))
+}
+
+// names asks for the address of a site, as the workers do.
+func (d *doctor) names() {
+	ctx, cancel := context.WithTimeout(d.ctx, enoughTime)
+	defer cancel()
+	host := sites.All()[0].Hosts[0]
+	if _, err := net.DefaultResolver.LookupHost(ctx, host); err != nil {
+		d.ill("dns", "look at the name server of this machine, and at its way out", err)
+		return
+	}
+	d.ok("dns", "%s has an address", host)
+}
+
+// ai asks each endpoint which models it has, which costs no tokens. Not every server has a list.
+func (d *doctor) ai(config aiConfig) {
+	endpoints, err := config.endpoints()
+	if err != nil {
+		return // the settings have said it
+	}
+	if len(endpoints) == 0 {
+		d.ok("ai", "none: cars without a decisive code and sheets are refused")
+	}
+	for _, e := range endpoints {
+		header := http.Header{}
+		if e.Key != "" {
+			header.Set("Authorization", "Bearer "+string(e.Key))
+		}
+		response, err := d.get(strings.TrimSuffix(e.BaseURL, "/")+"/models", header)
+		switch {
+		case err != nil:
+			d.ill("ai", "look at AI_BASE_URL, and at the way out of this machine", err)
+		case response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden:
+			d.ill("ai", "set AI_API_KEY to a key that is valid", e.Model+": the key is refused: "+response.Status)
+		case response.StatusCode >= http.StatusInternalServerError:
+			d.ill("ai", "ask who runs it; matching goes on without the AI", e.Model+": "+response.Status)
+		default:
+			d.ok("ai", "%s: answers %s", e.Model, response.Status)
+		}
+	}
+}
+
+// beside asks the processes of this machine, which may not have been started yet.
+func (d *doctor) beside(config adminConfig) {
+	for _, address := range (&healthCommand{adminConfig: config}).addresses() {
+		ctx, cancel := context.WithTimeout(d.ctx, enoughTime)
+		err := askHealth(ctx, "http://"+address+"/readyz")
+		cancel()
+		if _, silent := errors.AsType[*net.OpError](err); silent {
+			d.ok("metrics", "no process at %s; it may not be started, or have another ADMIN_ADDR", address)
+		} else if err != nil {
+			d.ill("metrics", "docs/night.md", address+": "+err.Error())
+		} else {
+			d.ok("metrics", "the process at %s is ready and shows its metrics", address)
+		}
+	}
+}
+
+// page asks for the pages at their public address, through the proxy before them.
+func (d *doctor) page(base string) {
+	response, err := d.get(strings.TrimSuffix(base, "/")+"/healthz", nil)
+	switch {
+	case err != nil:
+		d.ill("page", "look at the name, the proxy and the certificate of PAGE_URL", err)
+		return
+	case response.StatusCode != http.StatusOK:
+		d.ill("page", "have the proxy at PAGE_URL pass requests to the API", base+": "+response.Status)
+		return
+	}
+	if response.TLS != nil {
+		if ends := response.TLS.PeerCertificates[0].NotAfter; time.Until(ends) < endingCertificate {
+			d.ill("page", "renew it", "the certificate of "+base+" ends on "+ends.Format(time.DateOnly))
+			return
+		}
+	}
+	d.ok("page", "%s answers", base)
+}
+
+// get asks an address that an operator has set, and reads no body.
+func (d *doctor) get(address string, header http.Header) (*http.Response, error) {
+	ctx, cancel := context.WithTimeout(d.ctx, enoughTime)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	for name, values := range header {
+		request.Header[name] = values
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxReason))
+	return response, response.Body.Close()
+}
