@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -17,7 +17,6 @@ import (
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/listing/sites"
 	"ushuru/pkg/operate"
-	"ushuru/pkg/operate/status"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra"
 	"ushuru/tasks"
@@ -54,7 +53,7 @@ type doctor struct {
 	findings []finding
 }
 
-func (d *doctor) ok(part, format string, args ...any) {
+func (d *doctor) okf(part, format string, args ...any) {
 	d.findings = append(d.findings, finding{Part: part, OK: true, Found: fmt.Sprintf(format, args...)})
 }
 
@@ -108,7 +107,7 @@ func (c *doctorCommand) examine(d *doctor) {
 	if _, err := d.prepare(shared, p); err != nil {
 		d.ill("settings", "correct it; docs/configuration.md has every setting", err)
 	} else {
-		d.ok("settings", "those of ushuru %s can be used", c.Process)
+		d.okf("settings", "those of ushuru %s can be used", c.Process)
 	}
 	d.redis(shared, p)
 	if p.worker != nil && slices.Contains(p.worker.Roles, tasks.RoleAuthority) {
@@ -129,7 +128,7 @@ func (c *doctorCommand) examine(d *doctor) {
 // redis looks at the server, and at what the processes have written there of themselves.
 func (d *doctor) redis(shared sharedConfig, p parts) {
 	if shared.RedisURL == "" {
-		d.ok("redis", "inside the process: for development only, nothing is kept")
+		d.okf("redis", "inside the process: for development only, nothing is kept")
 		return
 	}
 	conn, err := d.connectServing(shared, p)
@@ -160,7 +159,7 @@ func (d *doctor) redis(shared sharedConfig, p parts) {
 	if median := trips[len(trips)/2]; median > slowRedis {
 		d.ill("redis", "put the processes nearer to it", fmt.Sprintf("a round trip takes %v", median.Round(time.Millisecond)))
 	} else {
-		d.ok("redis", "answers in %v", median.Round(10*time.Microsecond)) //nolint:mnd // digits
+		d.okf("redis", "answers in %v", median.Round(10*time.Microsecond)) //nolint:mnd // digits
 	}
 	d.cell(ctx, conn)
 }
@@ -187,14 +186,13 @@ func (d *doctor) cell(ctx context.Context, conn *redisx.Conn) {
 	}
 	slices.Sort(versions)
 	if versions = slices.Compact(versions); len(versions) > 1 {
-		d.ill("workers", "end the old ones: docs/operating.md has the order of an upgrade", "several versions: "+strings.Join(versions, ", "))
+		d.ill("workers", "end the old ones: docs/operating.md has the order of an upgrade",
+			"several versions: "+strings.Join(versions, ", "))
 	}
-	d.ok("processes", "%d with the API; workers by role: %s", len(now.API.Processes), strings.Join(workers, ", "))
+	d.okf("processes", "%d with the API; workers by role: %s", len(now.API.Processes), strings.Join(workers, ", "))
 	if len(now.Needs) == 0 {
-		d.ok("work", "nothing needs attention")
+		d.okf("work", "nothing needs attention")
 	}
-	enabled := slices.DeleteFunc(now.Webhooks, func(w status.Webhook) bool { return w.State == "disabled" })
-	d.ok("webhooks", "%d get events", len(enabled))
 }
 
 // authority calls TRA's calculator, through the proxy if there is one.
@@ -211,7 +209,7 @@ func (d *doctor) authority(config authorityConfig) {
 		d.ill("tra", cmp.Or(adviceOf[last.Kind], "ushuru authority check"), last.Call+": "+console.Printable(last.Error))
 		return
 	}
-	d.ok("tra", "all %d calls are answered, in %v", len(calls), time.Since(begun).Round(time.Millisecond))
+	d.okf("tra", "all %d calls are answered, in %v", len(calls), time.Since(begun).Round(time.Millisecond))
 }
 
 // names asks for the address of a site, as the workers do.
@@ -223,7 +221,7 @@ func (d *doctor) names() {
 		d.ill("dns", "look at the name server of this machine, and at its way out", err)
 		return
 	}
-	d.ok("dns", "%s has an address", host)
+	d.okf("dns", "%s has an address", host)
 }
 
 // ai asks each endpoint which models it has, which costs no tokens. Not every server has a list.
@@ -233,23 +231,23 @@ func (d *doctor) ai(config aiConfig) {
 		return // the settings have said it
 	}
 	if len(endpoints) == 0 {
-		d.ok("ai", "none: cars without a decisive code and sheets are refused")
+		d.okf("ai", "none: cars without a decisive code and sheets are refused")
 	}
 	for _, e := range endpoints {
 		header := http.Header{}
 		if e.Key != "" {
 			header.Set("Authorization", "Bearer "+string(e.Key))
 		}
-		response, err := d.get(strings.TrimSuffix(e.BaseURL, "/")+"/models", header)
+		answer, err := d.get(strings.TrimSuffix(e.BaseURL, "/")+"/models", header)
 		switch {
 		case err != nil:
 			d.ill("ai", "look at AI_BASE_URL, and at the way out of this machine", err)
-		case response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden:
-			d.ill("ai", "set AI_API_KEY to a key that is valid", e.Model+": the key is refused: "+response.Status)
-		case response.StatusCode >= http.StatusInternalServerError:
-			d.ill("ai", "ask who runs it; matching goes on without the AI", e.Model+": "+response.Status)
+		case answer.code == http.StatusUnauthorized || answer.code == http.StatusForbidden:
+			d.ill("ai", "set AI_API_KEY to a key that is valid", fmt.Sprint(e.Model, ": the key is refused: ", answer.code))
+		case answer.code >= http.StatusInternalServerError:
+			d.ill("ai", "ask who runs it; matching goes on without the AI", fmt.Sprint(e.Model, ": ", answer.code))
 		default:
-			d.ok("ai", "%s: answers %s", e.Model, response.Status)
+			d.okf("ai", "%s: answers %d", e.Model, answer.code)
 		}
 	}
 }
@@ -261,50 +259,54 @@ func (d *doctor) beside(config adminConfig) {
 		err := askHealth(ctx, "http://"+address+"/readyz")
 		cancel()
 		if _, silent := errors.AsType[*net.OpError](err); silent {
-			d.ok("metrics", "no process at %s; it may not be started, or have another ADMIN_ADDR", address)
+			d.okf("metrics", "no process at %s; it may not be started, or have another ADMIN_ADDR", address)
 		} else if err != nil {
 			d.ill("metrics", "docs/night.md", address+": "+err.Error())
 		} else {
-			d.ok("metrics", "the process at %s is ready and shows its metrics", address)
+			d.okf("metrics", "the process at %s is ready and shows its metrics", address)
 		}
 	}
 }
 
 // page asks for the pages at their public address, through the proxy before them.
 func (d *doctor) page(base string) {
-	response, err := d.get(strings.TrimSuffix(base, "/")+"/healthz", nil)
+	answer, err := d.get(strings.TrimSuffix(base, "/")+"/healthz", nil)
 	switch {
 	case err != nil:
 		d.ill("page", "look at the name, the proxy and the certificate of PAGE_URL", err)
 		return
-	case response.StatusCode != http.StatusOK:
-		d.ill("page", "have the proxy at PAGE_URL pass requests to the API", base+": "+response.Status)
+	case answer.code != http.StatusOK:
+		d.ill("page", "have the proxy at PAGE_URL pass requests to the API", fmt.Sprint(base, ": ", answer.code))
+		return
+	case !answer.ends.IsZero() && time.Until(answer.ends) < endingCertificate:
+		d.ill("page", "renew it", "the certificate of "+base+" ends on "+answer.ends.Format(time.DateOnly))
 		return
 	}
-	if response.TLS != nil {
-		if ends := response.TLS.PeerCertificates[0].NotAfter; time.Until(ends) < endingCertificate {
-			d.ill("page", "renew it", "the certificate of "+base+" ends on "+ends.Format(time.DateOnly))
-			return
-		}
-	}
-	d.ok("page", "%s answers", base)
+	d.okf("page", "%s answers", base)
 }
 
-// get asks an address that an operator has set, and reads no body.
-func (d *doctor) get(address string, header http.Header) (*http.Response, error) {
+// answered is how an address answered.
+type answered struct {
+	code int
+	ends time.Time // of its certificate; zero without TLS
+}
+
+// get asks an address that an operator has set, and does not look at the body.
+func (d *doctor) get(address string, header http.Header) (answered, error) {
 	ctx, cancel := context.WithTimeout(d.ctx, enoughTime)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
-		return nil, err
+		return answered{}, err
 	}
-	for name, values := range header {
-		request.Header[name] = values
-	}
+	maps.Copy(request.Header, header)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return nil, err
+		return answered{}, err
 	}
-	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxReason))
-	return response, response.Body.Close()
+	answer := answered{code: response.StatusCode}
+	if response.TLS != nil {
+		answer.ends = response.TLS.PeerCertificates[0].NotAfter
+	}
+	return answer, response.Body.Close()
 }

@@ -60,7 +60,7 @@ func TestDoctorNamesWhatIsIll(t *testing.T) {
 		t.Errorf("status %d, want 0\n%s", status, out)
 	}
 
-	for part, make := range map[string]func(t *testing.T){
+	for part, spoil := range map[string]func(t *testing.T){
 		"settings": func(t *testing.T) { t.Helper(); t.Setenv("BATCH_WINDOW", "60") },
 		"redis":    func(t *testing.T) { t.Helper(); t.Setenv("REDIS_URL", redistest.Start(t).URL) }, // keeps nothing
 		"tra": func(t *testing.T) {
@@ -68,13 +68,17 @@ func TestDoctorNamesWhatIsIll(t *testing.T) {
 			authority.SetFaults(tratest.Faults{Status: http.StatusForbidden})
 			t.Cleanup(func() { authority.SetFaults(tratest.Faults{}) })
 		},
-		"ai":      func(t *testing.T) { t.Helper(); t.Setenv("AI_API_KEY", "invalid-hush") },
-		"page":    func(t *testing.T) { t.Helper(); t.Setenv("PAGE_URL", other.URL+"/no"); answer = http.StatusBadGateway },
-		"metrics": func(t *testing.T) { t.Helper(); t.Setenv("ADMIN_ADDR", strings.TrimPrefix(other.URL, "http://")); answer = 503 },
+		"ai":   func(t *testing.T) { t.Helper(); t.Setenv("AI_API_KEY", "invalid-hush") },
+		"page": func(t *testing.T) { t.Helper(); t.Setenv("PAGE_URL", other.URL+"/no"); answer = http.StatusBadGateway },
+		"metrics": func(t *testing.T) {
+			t.Helper()
+			t.Setenv("ADMIN_ADDR", strings.TrimPrefix(other.URL, "http://"))
+			answer = 503
+		},
 	} {
 		t.Run(part, func(t *testing.T) {
 			t.Cleanup(func() { answer = http.StatusOK })
-			make(t)
+			spoil(t)
 			status, found, out := examined(t, "serve")
 			if status != 1 || found[part].OK || strings.Contains(out, "hush") {
 				t.Errorf("status %d, %s is %+v, want it to be ill\n%s", status, part, found[part], out)

@@ -137,10 +137,13 @@ var gone = map[string]string{
 	"AI_PRICE": "multiply ushuru_ai_tokens_total by the price", "AI_RUNS": "two answers must agree", "AI_TIMEOUT": "it is 20 s",
 	"ALLOW_EVICTION":        "production refuses a Redis whose maxmemory-policy is not noeviction",
 	"ALLOW_PLAIN_REDIS":     "put a password into REDIS_URL or use rediss://",
-	"AUTHORITY_CONCURRENCY": "it is 16; AUTHORITY_RATE bounds the calls", "BATCH_WINDOW": "it is 200", "FETCH_TIMEOUT": "it is 30 s",
-	"MAX_CONNS": "it is 5,000", "MAX_CONNS_PER_ADDRESS": "it is 500", "OPERATOR_USER": "the user is operator",
-	"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "set OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_SDK_DISABLED": "leave OTEL_EXPORTER_OTLP_ENDPOINT empty",
-	"PAGE_RATE": "it is 120", "REDIS_POOL_SIZE": "it is ten for each CPU", "SHUTDOWN_TIMEOUT": "it is 20 s",
+	"AUTHORITY_CONCURRENCY": "it is 16; AUTHORITY_RATE bounds the calls", "BATCH_WINDOW": "it is 200",
+	"FETCH_TIMEOUT": "it is 30 s",
+	"MAX_CONNS":     "it is 5,000", "MAX_CONNS_PER_ADDRESS": "it is 500", "OPERATOR_USER": "the user is operator",
+	"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "set OTEL_EXPORTER_OTLP_ENDPOINT",
+	"OTEL_SDK_DISABLED":                  "leave OTEL_EXPORTER_OTLP_ENDPOINT empty",
+	"PAGE_RATE":                          "it is 120", "REDIS_POOL_SIZE": "it is ten for each CPU",
+	"SHUTDOWN_TIMEOUT": "it is 20 s",
 }
 
 // unknownSettings returns a sentence for each variable of the environment that looks like a
