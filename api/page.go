@@ -50,6 +50,11 @@ func (s *Server) registerPages(v1 http.Handler, operators *console.Console) erro
 		Costs: s.vehicles.KnownCosts, Terms: func(query url.Values) (web.Pricing, error) {
 			return terms.ParseAddress(o.Costs, query)
 		}, BaseURL: o.Page.BaseURL, Simulated: o.Simulated,
+		Processor: o.Processor, Compute: func(r *http.Request, identity any, compute func() ([]byte, error)) ([]byte, error) {
+			visitor := &request.Request{Request: r, Network: request.From(r).Network, Key: keys.Key{ID: pace.Anonymous}}
+			visitor.Place.Turn = s.limits.Turn(visitor.Caller())
+			return s.limits.Compute(visitor, identity, compute)
+		},
 		Draining: s.draining, Log: o.Log,
 	})
 	if err != nil {

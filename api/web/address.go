@@ -101,11 +101,11 @@ func (p *Pages) find(r *http.Request) (*link, error) {
 		return nil, errUnknown
 	}
 	found.terms, found.query = terms, signed
-	return found, p.price(found)
+	return found, p.price(r, found)
 }
 
 // price puts what a link has shown on the terms of its address.
-func (p *Pages) price(found *link) error {
+func (p *Pages) price(r *http.Request, found *link) error {
 	if len(found.terms) == 0 || found.Shown == nil || found.Shown.Result == nil {
 		return nil
 	}
@@ -113,7 +113,10 @@ func (p *Pages) price(found *link) error {
 	if err != nil {
 		return err
 	}
-	found.Shown.Result, err = pricing(found.Shown.Result, found.Path == pathQuote, found.Made)
+	identity := []any{"page", mux.Vars(r)["token"], found.Made, found.terms.Encode()}
+	found.Shown.Result, err = p.options.Compute(r, identity, func() ([]byte, error) {
+		return pricing(found.Shown.Result, found.Path == pathQuote, found.Made)
+	})
 	return err
 }
 

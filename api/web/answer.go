@@ -90,7 +90,7 @@ func (p *Pages) settle(r *http.Request, token string, found *link) (*job, error)
 		return nil, request.ErrUnavailable.WithCause(err)
 	}
 	found.Shown = &end
-	return nil, p.price(found)
+	return nil, p.price(r, found)
 }
 
 // made is what the pages of all results have.

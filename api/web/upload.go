@@ -18,6 +18,7 @@ import (
 	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/api/web/frame"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/plainjson"
 )
 
@@ -27,7 +28,7 @@ const (
 	// uploadTime is for its arrival.
 	uploadTime = 2 * time.Minute
 	// maxUploads is how many pages arrive at once. One network never has all places.
-	maxUploads = 4
+	maxUploads = 8
 	placeTime  = 15 * time.Second
 )
 
@@ -68,7 +69,7 @@ func (p *Pages) readForm(w http.ResponseWriter, r *http.Request) (page *upload, 
 func (p *Pages) place(r *http.Request) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(r.Context(), placeTime)
 	defer cancel()
-	release, err = p.uploads.Take(ctx, request.From(r).Network)
+	release, err = p.uploads.Take(ctx, pace.Caller(pace.Anonymous, request.From(r).Network))
 	if err != nil {
 		return nil, errBusy.WithCause(err)
 	}

@@ -25,8 +25,8 @@ import (
 	"ushuru/pkg/pace"
 )
 
-// Options are the parts and settings of Pages. API, Keyed, Redis, Watch, Costs and Terms
-// are required.
+// Options are the parts and settings of Pages. All parts but Operator, Draining and Log are
+// required.
 type Options struct {
 	API   http.Handler // the endpoints under /v1/, for a visitor without a key
 	Keyed http.Handler // the same, for requests with an API key
@@ -36,6 +36,11 @@ type Options struct {
 	// Watch sends when a job may have changed, until unsubscribe is called.
 	Watch func(job string) (changed <-chan struct{}, unsubscribe func())
 	Costs Costs
+	// Processor is the time of the processors of this process.
+	Processor *pace.Processor
+	// Compute computes bytes in the turn of a visitor, unless they were computed in the last
+	// minute: identity names what they depend on.
+	Compute func(r *http.Request, identity any, compute func() ([]byte, error)) ([]byte, error)
 	// Terms reads the terms of an address, and returns what puts an estimate on them.
 	Terms func(terms url.Values) (Pricing, error)
 
@@ -56,14 +61,15 @@ type Pages struct {
 
 	lots      *lots.Lots
 	extension *extension.Pages
-	uploads   *pace.Places // of pages that arrive
+	uploads   *pace.Places // of pages and sheets that arrive
 	streams   pace.Counts  // of events, by the network
 }
 
 // New reads the embedded templates and assets.
 func New(o Options) (*Pages, error) {
-	if o.API == nil || o.Keyed == nil || o.Redis == nil || o.Watch == nil || o.Costs == nil || o.Terms == nil {
-		return nil, errors.New("web: options without API, Keyed, Redis, Watch, Costs or Terms")
+	if o.API == nil || o.Keyed == nil || o.Redis == nil || o.Watch == nil || o.Costs == nil || o.Terms == nil ||
+		o.Processor == nil || o.Compute == nil {
+		return nil, errors.New("web: options without API, Keyed, Redis, Watch, Costs, Terms, Processor or Compute")
 	}
 	if o.Draining == nil {
 		o.Draining = context.Background()
@@ -121,7 +127,7 @@ func (p *Pages) Register(router *mux.Router) {
 	for _, kind := range kinds {
 		at := "/" + kind + patternToken
 		router.Handle(at, p.Page(p.answer)).Methods(get...)
-		router.Handle(at+"/events", p.Page(p.events)).Methods(get...)
+		router.Handle(at+"/events", p.stream(p.events)).Methods(get...)
 	}
 	router.Handle("/e"+patternToken+"/choose", p.Page(p.choose)).Methods(get...)
 	router.Handle("/bid"+patternToken+"/choose", p.Page(p.choose)).Methods(get...)

@@ -23,6 +23,7 @@ import (
 	"ushuru/api/web/frame/frametest"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/message"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/vehicle"
 )
@@ -37,7 +38,9 @@ func served(t *testing.T, api http.HandlerFunc) (*Pages, http.Handler) {
 		Costs: func(context.Context, vehicle.Car, []string) (map[string]vehicle.Summary, error) {
 			return map[string]vehicle.Summary{}, nil
 		},
-		Terms: func(query url.Values) (Pricing, error) { return terms.ParseAddress(cost.Embedded(), query) },
+		Processor: pace.NewProcessor(2),
+		Compute:   func(_ *http.Request, _ any, compute func() ([]byte, error)) ([]byte, error) { return compute() },
+		Terms:     func(query url.Values) (Pricing, error) { return terms.ParseAddress(cost.Embedded(), query) },
 	})
 	if err != nil {
 		t.Fatal(err)

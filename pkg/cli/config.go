@@ -108,7 +108,7 @@ type httpConfig struct {
 	KeyBytes           byteSize       `env:"KEY_BYTES" default:"288MB" range:"0..1000000000000" help:"Maximum bytes per key that are kept in Redis because of it: uploads, batches, results and records; running work may add up to 64MB; 0 means no limit."`
 	TrustedProxies     []netip.Prefix `env:"TRUSTED_PROXIES" default:"127.0.0.0/8,10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16,::1/128,fc00::/7" help:"Networks of proxies in front of the API: their X-Forwarded-For is believed, and their connections are not counted by address."`
 	Page               bool           `env:"PAGE" help:"Serve the pages for buyers at / and those for programmers at /docs, to visitors without an API key."`
-	PageURL            string         `env:"PAGE_URL" placeholder:"URL" help:"Public address of the pages, for the links that they give: https://ushuru.example; empty is that of the request."`
+	PageURL            string         `env:"PAGE_URL" placeholder:"URL" help:"Public address of the pages, for the links that they give: https://ushuru.example; in production it must be set."`
 	PageJobs           int            `env:"PAGE_JOBS" default:"40" range:"1..100000" help:"Maximum running jobs of the visitors of one network at the pages."`
 	OperatorPassword   Secret         `env:"OPERATOR_PASSWORD" help:"Password for /console and /monitoring, at least 12 characters; empty disables the pages."`
 	MonitoringWritable bool           `env:"MONITORING_WRITABLE" help:"Allow the operator to pause queues and to run or delete tasks."`

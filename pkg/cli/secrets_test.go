@@ -126,3 +126,27 @@ func TestSecretsAreSealedAgainWithANewKey(t *testing.T) {
 		t.Errorf("status %d, %s", status, out)
 	}
 }
+
+// Without PAGE_URL a request's Host would stand in what visitors share. config check says the same.
+func TestProductionNeedsTheAddressOfItsPages(t *testing.T) {
+	t.Setenv("USHURU_ENV", "production")
+	t.Setenv("REDIS_URL", "redis://127.0.0.1:1") // nothing listens there
+	t.Setenv("SECRETS_KEY", oldSecretsKey)
+	for _, test := range []struct {
+		args    []string
+		refused bool
+	}{
+		{[]string{"api", "--page"}, true},
+		{[]string{"serve", "--page"}, true},
+		{[]string{"api"}, false},
+		{[]string{"api", "--page", "--page-url", "https://ushuru.example"}, false},
+	} {
+		if _, out := command(t, test.args...); strings.Contains(out, "set PAGE_URL") != test.refused {
+			t.Errorf("%v: got %s, want the refusal: %t", test.args, out, test.refused)
+		}
+	}
+	t.Setenv("PAGE", "true")
+	if status, out := command(t, "config", "check", "api", "--offline"); status != 2 || !strings.Contains(out, "set PAGE_URL") {
+		t.Errorf("config check: got %d, %s, want 2 and the same sentence", status, out)
+	}
+}

@@ -96,6 +96,9 @@ func (p parts) embedsRedis() bool { return p.http != nil && p.worker != nil }
 var errSecretsKeyMissing = errors.New("set SECRETS_KEY, which seals the secrets of webhooks in Redis;" +
 	" \"openssl rand -base64 32\" makes one. Keep it apart from the backups of Redis")
 
+var errPageURLMissing = errors.New("set PAGE_URL, the public address of the pages that PAGE=true serves," +
+	" such as https://ushuru.example: without it whoever sends a request chooses the address in the links that it shows")
+
 // usesSecrets reports whether the process creates webhooks or signs their events.
 func (p parts) usesSecrets() bool {
 	return p.http != nil || p.worker != nil && slices.Contains(p.worker.Roles, tasks.RoleAny)
@@ -120,6 +123,9 @@ func (r *run) prepare(shared sharedConfig, p parts) (app.Options, error) {
 	if shared.AllowLoopback && r.common.production() {
 		return app.Options{}, errors.New("ALLOW_LOOPBACK cannot be used in production:" +
 			" callers could read services of this machine")
+	}
+	if p.http != nil && p.http.Page && p.http.PageURL == "" && r.common.production() {
+		return app.Options{}, errPageURLMissing
 	}
 	costs, err := cost.Load(shared.CostTables)
 	if err != nil {
