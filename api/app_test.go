@@ -205,7 +205,6 @@ func succeeded(result json.RawMessage) jobs.End {
 	return jobs.End{State: jobs.Succeeded, Result: result}
 }
 
-// versionOf is estimateOf with another version.
 // shown is an estimate as a caller reads it who says nothing about it.
 func shown(estimate string) string {
 	plain := request.Request{Request: httptest.NewRequest(http.MethodGet, "/", http.NoBody)}
@@ -216,6 +215,7 @@ func shown(estimate string) string {
 	return string(fields.Of([]byte(estimate), message.View{}))
 }
 
+// versionOf is estimateOf with another version.
 func versionOf(url, version string) json.RawMessage {
 	return json.RawMessage(swap(string(estimateOf(url)), `"version":"HYBRID G"`, `"version":"`+version+`"`))
 }

@@ -15,6 +15,7 @@ import (
 	"ushuru/api"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 	"ushuru/pkg/webhook"
 	"ushuru/pkg/webhook/webhooktest"
 	"ushuru/tasks"
@@ -203,6 +204,39 @@ func TestConcurrentRequestsUnderOneKeyAreOne(t *testing.T) {
 	}
 	if got := a.send(t, a.request(t, http.MethodGet, "/v1/batches", "")); strings.Count(got.body, `"id"`) != 1 {
 		t.Errorf("batches %s", got.body)
+	}
+}
+
+// TestAFailureThatMayPassIsTriedAgainUnderOneKey: an answer that says that the same request can
+// succeed later keeps its word, and one that says that it cannot is repeated.
+func TestAFailureThatMayPassIsTriedAgainUnderOneKey(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, embedded(t), nil)
+	for name, c := range map[string]struct {
+		code  string
+		again bool
+	}{"may pass": {"fetch_timeout", true}, "is definite": {"listing_gone", false}} {
+		body := `{"url":"` + site + hangs + `?` + c.code + `"}`
+		send := func(prefer string) answer {
+			r := a.request(t, http.MethodPost, "/v1/estimate", body)
+			r.Header.Set("Idempotency-Key", c.code)
+			r.Header.Set("Prefer", prefer)
+			return a.send(t, r)
+		}
+		first, second := "", ""
+		for _, id := range []*string{&first, &second} {
+			got := send("respond-async")
+			*id = strings.TrimPrefix(got.header.Get("Location"), "/v1/jobs/")
+			if got.status != http.StatusAccepted {
+				break
+			}
+			if err := a.end(t.Context(), *id, jobs.End{State: jobs.Failed, Error: &jobs.Error{Notice: message.New("error/"+c.code, nil)}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if again := second != "" && second != first; again != c.again {
+			t.Errorf("%s: got the jobs %s and %s, want another one: %v", name, first, second, c.again)
+		}
 	}
 }
 

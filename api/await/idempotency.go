@@ -122,12 +122,17 @@ func (same *Idempotent) Outcome(kind string) (string, bool) {
 // SetOutcome stores the outcome of the request, unless it has one already, and
 // returns the stored outcome; an empty string when that is of another kind.
 func (same *Idempotent) SetOutcome(parent context.Context, kind, value string) (string, error) {
+	return same.setOutcome(parent, kind, value, "")
+}
+
+// setOutcome is SetOutcome in place of an outcome that is over: "" for none.
+func (same *Idempotent) setOutcome(parent context.Context, kind, value, over string) (string, error) {
 	if same == nil {
 		return value, nil
 	}
 	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
-	stored, err := same.stored.setOutcome(ctx, kind+":"+value)
+	stored, err := same.stored.setOutcome(ctx, kind+":"+value, over)
 	if err != nil {
 		return "", request.ErrUnavailable.WithCause(err)
 	}

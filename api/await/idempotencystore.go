@@ -49,10 +49,11 @@ if redis.call('HGET', KEYS[1], 'body') ~= ARGV[1] then return false end
 return redis.call('HGET', KEYS[1], 'outcome') or ''
 `)
 
-// scriptSetOutcome sets the outcome if there is none, and returns the one that
-// is set. ARGV: outcome. When the record has expired that is the given one.
+// scriptSetOutcome sets the outcome if there is none, or in place of another, and returns the
+// one that is set. ARGV: outcome, the other. When the record has expired that is the given one.
 var scriptSetOutcome = redis.NewScript(`
 if redis.call('EXISTS', KEYS[1]) == 0 then return ARGV[1] end
+if redis.call('HGET', KEYS[1], 'outcome') == ARGV[2] then redis.call('HDEL', KEYS[1], 'outcome') end
 redis.call('HSETNX', KEYS[1], 'outcome', ARGV[1])
 return redis.call('HGET', KEYS[1], 'outcome')
 `)
@@ -92,9 +93,9 @@ func (s requestRecords) begin(
 }
 
 // setOutcome sets the outcome of the request unless another process has set
-// one, and returns the outcome that counts.
-func (r *requestRecord) setOutcome(ctx context.Context, outcome string) (string, error) {
-	set, err := scriptSetOutcome.Run(ctx, r.redis, []string{r.key}, outcome).Text()
+// one other than over, and returns the outcome that counts.
+func (r *requestRecord) setOutcome(ctx context.Context, outcome, over string) (string, error) {
+	set, err := scriptSetOutcome.Run(ctx, r.redis, []string{r.key}, outcome, over).Text()
 	if err != nil {
 		return "", fmt.Errorf("await: set outcome: %w", err)
 	}

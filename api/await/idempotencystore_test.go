@@ -25,12 +25,15 @@ func TestRequests(t *testing.T) {
 		if again := begin("owner", "/a", "key", "identity"); first.outcome != "" || again.outcome != "" {
 			t.Errorf("an outcome before there was any: %+v", again)
 		}
-		if got, err := first.setOutcome(t.Context(), "job:1"); err != nil || got != "job:1" {
+		if got, err := first.setOutcome(t.Context(), "job:1", ""); err != nil || got != "job:1" {
 			t.Error(got, err)
 		}
 		again := begin("owner", "/a", "key", "identity")
-		if got, err := again.setOutcome(t.Context(), "job:2"); err != nil || got != "job:1" || again.outcome != "job:1" {
+		if got, err := again.setOutcome(t.Context(), "job:2", ""); err != nil || got != "job:1" || again.outcome != "job:1" {
 			t.Error(got, err, again.outcome)
+		}
+		if got, err := again.setOutcome(t.Context(), "job:2", "job:1"); err != nil || got != "job:2" {
+			t.Errorf("in place of what is over: got %s, %v, want job:2", got, err)
 		}
 		if _, err := store.begin(t.Context(), "owner", "/a", "key", []byte("other"), nil); !errors.Is(err, errKeyReused) {
 			t.Errorf("another request under the key: %v", err)
@@ -55,7 +58,7 @@ func TestManyAtOnceGetOneOutcome(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if outcomes[i], err = r.setOutcome(t.Context(), strconv.Itoa(i)); err != nil {
+				if outcomes[i], err = r.setOutcome(t.Context(), strconv.Itoa(i), ""); err != nil {
 					t.Error(err)
 				}
 			})

@@ -170,7 +170,7 @@ func (k *Work) Outcome(w http.ResponseWriter, r *request.Request, wanted Wanted)
 	if found.Job != nil {
 		what, value = "job", found.Job.ID
 	}
-	stored, err := same.SetOutcome(r.Context(), what, value)
+	stored, err := same.setOutcome(r.Context(), what, value, same.stored.outcome)
 	if err != nil || stored == value {
 		return found, err
 	}
@@ -219,8 +219,8 @@ func (k *Work) CachedResult(parent context.Context, key cache.Key) ([]byte, erro
 }
 
 // stored loads the outcome that the same request had before under its Idempotency-Key. It
-// is empty when there is none, or when its result or its job has expired, so that the work
-// is done again.
+// is empty when there is none, when its result or its job has expired, and when its job failed
+// in a way that may pass: the work is done again.
 func (k *Work) stored(ctx context.Context, same *Idempotent) (Outcome, error) {
 	if key, ok := same.Outcome("cached"); ok {
 		found, err := k.cached(ctx, cache.Key(key))
@@ -233,6 +233,9 @@ func (k *Work) stored(ctx context.Context, same *Idempotent) (Outcome, error) {
 	}
 	job, err := k.Job(ctx, id)
 	if errors.Is(err, ErrJobNotFound) {
+		return Outcome{}, nil
+	}
+	if err == nil && job.State == jobs.Failed && ProblemOf(job).Retryable() {
 		return Outcome{}, nil
 	}
 	return Outcome{Job: job, replayed: true}, err
