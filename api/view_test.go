@@ -11,6 +11,7 @@ import (
 	"ushuru/api"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/vehicle"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
@@ -206,4 +207,60 @@ func TestTheEndOfAWaitSaysWhy(t *testing.T) {
 	if now := a.send(t, r); now.status != 202 || !strings.Contains(now.body, `"state":"running"`) {
 		t.Errorf("202 does not show the state as it is now: %s", now.body)
 	}
+}
+
+// TestARequestHasItsMetadataAndItsWebhook: both are in the job, and in the event of its end,
+// which names the listing and goes to the webhook that the request names.
+func TestARequestHasItsMetadataAndItsWebhook(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, embedded(t), nil)
+	store := webhook.NewStore(a.conn.Client(), nil)
+	hook, _, err := store.Add(t.Context(), a.keyID, webhook.NewID(), "https://receiver.example/", []string{webhook.BatchCompleted})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const said = `"metadata":{"order":"17"}`
+	body := `{"url":"` + site + `/tagged",` + said + `,"webhook":"` + hook.ID + `"}`
+	r := a.request(t, http.MethodPost, "/v1/estimate", body)
+	r.Header.Set("Prefer", "respond-async")
+	accepted := a.send(t, r)
+	if accepted.status != http.StatusAccepted || !strings.Contains(accepted.body, said) {
+		t.Fatalf("got %d %s", accepted.status, accepted.body)
+	}
+	a.work(t)
+	<-a.taken
+	at := accepted.header.Get("Location")
+	if got := a.send(t, a.request(t, http.MethodGet, at, "")); !strings.Contains(got.body, said) {
+		t.Errorf("%s has no metadata: %s", at, got.body)
+	}
+	testenv.Await(t, "the event", func() (any, bool) {
+		deliveries, err := store.Deliveries(t.Context(), a.keyID, hook.ID, 9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.IndexFunc(deliveries, func(d webhook.Delivery) bool { return d.Event == webhook.JobCompleted })
+		if at < 0 {
+			return deliveries, false
+		}
+		event := string(deliveries[at].Payload)
+		return event, strings.Contains(event, said) && strings.Contains(event, `"urls":["`+site+`/tagged"]`)
+	})
+	for _, c := range []struct{ field, code string }{
+		{`"metadata":{"a":1}`, "metadata"}, {`"metadata":[]`, "metadata"}, {`"metadata":{"a":"` + strings.Repeat("x", 512) + `"}`, "metadata"},
+		{`"metadata":{"1":"","2":"","3":"","4":"","5":"","6":"","7":"","8":"","9":""}`, "metadata"},
+		{`"webhook":"whnone"`, "webhook"}, {`"webhook":7`, "webhook"},
+	} {
+		got := a.send(t, a.request(t, http.MethodPost, "/v1/estimate", `{"url":"`+site+`/tagged",`+c.field+`}`))
+		if got.status != 400 || !strings.Contains(got.body, `"code":"field_invalid"`) || !strings.Contains(got.body, `"param":"`+c.code+`"`) {
+			t.Errorf("%.60s: got %d %s, want field_invalid of %s", c.field, got.status, got.body, c.code)
+		}
+	}
+	scenario{
+		name: "a batch", url: "/v1/batches", body: `{"urls":["` + site + `/1"],` + said + `,"webhook":"` + hook.ID + `"}`, status: 201,
+		has: []string{said, `"webhook":{"id":"` + hook.ID + `"}`},
+	}.run(t, a)
+	scenario{
+		name: "a batch with a webhook of nobody", url: "/v1/batches", body: `{"urls":["` + site + `/1"],"webhook":"whnone"}`, status: 400,
+		has: []string{`"param":"webhook"`},
+	}.run(t, a)
 }

@@ -120,6 +120,8 @@ type jobCompletedEvent struct {
 	URLs     []string       `json:"urls,omitempty"` // of the listings or the sheet
 	Location string         `json:"location"`
 	Error    *vehicle.Error `json:"error,omitempty"`
+
+	Metadata json.RawMessage `json:"metadata,omitempty"` // of the request
 }
 
 // eventError returns the error of a job as the API writes it: with what was found of a car
@@ -152,26 +154,16 @@ func (e *Engine) notifyKeys(ctx context.Context, job *jobs.Job, subscribers []st
 			data.Location += "?" + query
 			subject += "?" + query
 		}
-		said, err := inViewOf(query, data)
+		read, _ := url.ParseQuery(query) // we have written it
+		data.Metadata = json.RawMessage(read.Get("metadata"))
+		said, err := plainjson.Encode(data)
 		if err == nil {
-			err = e.webhooks.Emit(ctx, owner, webhook.JobCompleted, subject, job.Ended, said)
+			said = message.ViewIn(read.Get("lang")).Of(said)
+			err = e.webhooks.Emit(ctx, owner, webhook.JobCompleted, subject, job.Ended, json.RawMessage(said), read.Get("webhook"))
 		}
 		errs = append(errs, err)
 	}
 	slices.Sort(owners)
 	errs = append(errs, e.nameListings(ctx, slices.Compact(owners), job))
 	return errors.Join(errs...)
-}
-
-// inViewOf returns data as JSON, as the caller reads it whose query this is.
-func inViewOf(query string, data any) (json.RawMessage, error) {
-	values, err := url.ParseQuery(query)
-	if err != nil {
-		return nil, fmt.Errorf("tasks: query of a subscriber: %w", err)
-	}
-	said, err := plainjson.Encode(data)
-	if err != nil {
-		return nil, fmt.Errorf("tasks: event: %w", err)
-	}
-	return message.ViewIn(values.Get("lang")).Of(said), nil
 }

@@ -110,6 +110,8 @@ type batchCompleted struct {
 	Ended    time.Time           `json:"ended"`
 	Location string              `json:"location"`
 	Results  string              `json:"results"`
+
+	Metadata map[string]string `json:"metadata,omitempty"` // of the request
 }
 
 // emitCompleted emits the event of a batch that has ended. It may be called
@@ -134,6 +136,7 @@ func (o *batchOutcomes) emitCompleted(ctx context.Context, id string) error {
 		ID: id, State: "completed", Rows: b.Rows, Counts: b.Counts,
 		Created: localtime.Of(b.Created), Ended: localtime.Of(b.Ended),
 		Location: "/v1/batches/" + id, Results: "/v1/batches/" + id + "/results",
+		Metadata: b.Options.Metadata,
 	}
 	if !b.Cancelled.IsZero() {
 		data.State = "cancelled"

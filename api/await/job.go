@@ -35,6 +35,8 @@ type Body struct {
 
 	Warnings []vehicle.Warning `json:"warnings,omitempty"` // about the request
 
+	Metadata map[string]string `json:"metadata,omitempty"` // of the request
+
 	Progress tasks.Progress   `json:"progress"`
 	Result   json.RawMessage  `json:"result,omitempty"`
 	Error    *problem.Problem `json:"error,omitempty"`
@@ -68,8 +70,9 @@ func (k *Work) Body(ctx context.Context, job *jobs.Job) Body {
 // Path is where a job is read.
 func Path(id string) string { return "/v1/jobs/" + id }
 
-// Link adds where the job is read and followed.
+// Link adds where the job is read and followed, and what the request said of it.
 func (b *Body) Link(view terms.View) {
+	b.Metadata = view.Tags.Metadata
 	b.Location, b.Events = view.At(Path(b.ID)), view.At(Path(b.ID)+"/events")
 }
 

@@ -136,7 +136,7 @@ func (o Outcome) isEmpty() bool { return o.Result == nil && o.Job == nil }
 
 // ViewOf returns how a request reads the result of a job of a kind.
 func ViewOf(r *request.Request, kind string) terms.View {
-	v := terms.View{View: r.View, Fields: r.Fields}
+	v := terms.View{View: r.View, Fields: r.Fields, Tags: r.Tags}
 	if kind == tasks.KindEstimate || kind == tasks.KindQuote { // a comparison is made on its terms
 		v.Terms = r.Terms
 	}
@@ -147,6 +147,9 @@ func ViewOf(r *request.Request, kind string) terms.View {
 // Outcome finds the outcome of a request, or submits its job. It is stored under the
 // Idempotency-Key, and announced to webhooks when it was known before.
 func (k *Work) Outcome(w http.ResponseWriter, r *request.Request, wanted Wanted) (found Outcome, err error) {
+	if err := k.checkWebhook(r); err != nil {
+		return found, err
+	}
 	same, err := k.Begin(w, r, wanted.Identity)
 	if err != nil {
 		return found, err
@@ -314,6 +317,22 @@ func keptFor(kind, dedupKey string, attachment []byte) []pace.Kept {
 	return kept
 }
 
+// checkWebhook refuses a request that names a webhook which its key does not have.
+func (k *Work) checkWebhook(r *request.Request) error {
+	if r.Tags.Webhook == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
+	defer cancel()
+	switch _, err := k.options.Webhooks.Get(ctx, r.Key.ID, r.Tags.Webhook); {
+	case errors.Is(err, webhook.ErrNotFound):
+		return problem.Field("webhook", "webhook").WithCause(err)
+	case err != nil:
+		return request.ErrUnavailable.WithCause(err)
+	}
+	return nil
+}
+
 // announced returns the outcome of a request as that of a job, when the caller prefers
 // respond-async and has a webhook for the ends of jobs: an outcome that was known before is
 // announced as one that had to wait. The response names the job as the event does.
@@ -329,7 +348,7 @@ func (k *Work) announced(w http.ResponseWriter, r *request.Request, wanted Wante
 		return found, request.ErrUnavailable.WithCause(err)
 	}
 	if !slices.ContainsFunc(hooks, func(e webhook.Endpoint) bool {
-		return e.Disabled == "" && slices.Contains(e.Events, webhook.JobCompleted)
+		return e.Disabled == "" && (e.ID == r.Tags.Webhook || slices.Contains(e.Events, webhook.JobCompleted))
 	}) {
 		return found, nil
 	}

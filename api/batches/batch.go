@@ -77,6 +77,7 @@ type body struct {
 	PerSecond   float64              `json:"perSecond,omitempty"`
 	SecondsLeft int                  `json:"secondsLeft,omitempty"`
 	Webhook     *bodyWebhook         `json:"webhook,omitempty"`
+	Metadata    map[string]string    `json:"metadata,omitempty"`   // of the request
 	Table       *batchrequest.Table  `json:"table,omitempty"`      // how it was understood, in the response to it
 	Storage     *await.Room          `json:"storage,omitempty"`    // likewise
 	Warnings    []vehicle.Warning    `json:"warnings,omitempty"`   // about the request
@@ -103,6 +104,7 @@ func newBody(b *batch.Batch) body {
 	if yen, err := money.ParseNumber(b.Options.JPYPerUSD); err == nil {
 		body.Options.JPYPerUSD = &yen
 	}
+	body.Metadata = b.Options.Metadata
 	body.Options.Landing, body.Options.Costs, body.Options.Target = b.Options.Landing, b.Options.Costs, b.Options.Target
 	if id := b.Options.Webhook; id != "" {
 		body.Webhook = &bodyWebhook{ID: id}
@@ -151,7 +153,7 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 	}
 	options := &req.Options
 	rows, err := req.Check(s.listingURL)
-	if err == nil && options.Webhook != "" {
+	if err == nil && strings.Contains(options.Webhook, ":") { // else it is the id of one
 		options.Webhook, err = webhooks.CheckURL(options.Webhook, s.options.AllowLoopback)
 	}
 	r.Place.Turn.Give()
@@ -248,6 +250,7 @@ func (s *Resource) create(
 	}
 	req := batch.New{ID: id, Owner: r.Key.ID, Rows: rows, Origin: r.Origin()}
 	req.Options.Webhook, req.Options.Columns, req.Options.Lang = hook.ID, from.Columns, r.View.Asked()
+	req.Options.Metadata = options.Metadata
 	if options.Rate != nil {
 		req.Options.Rate = options.Rate.String()
 	}
@@ -376,7 +379,7 @@ type bodyWebhook struct {
 // webhookID returns the id of the webhook that is created for a batch.
 func webhookID(batchID string) string { return "wh" + strings.ToLower(batchID) }
 
-// findOrCreateWebhook returns the caller's webhook with a URL, or creates one
+// findOrCreateWebhook returns the caller's webhook with an id or a URL, or creates one
 // for a batch. An empty URL is no webhook.
 func (s *Resource) findOrCreateWebhook(r *request.Request, batchID, url string) (hook bodyWebhook, err error) {
 	if url == "" {
@@ -389,9 +392,14 @@ func (s *Resource) findOrCreateWebhook(r *request.Request, batchID, url string) 
 		return hook, request.ErrUnavailable.WithCause(err)
 	}
 	own := webhookID(batchID)
-	found := slices.IndexFunc(all, func(e webhook.Endpoint) bool { return e.URL == url && e.Disabled == "" && e.ID != own })
-	if found >= 0 {
+	found := slices.IndexFunc(all, func(e webhook.Endpoint) bool {
+		return e.ID == url || e.URL == url && e.Disabled == "" && e.ID != own
+	})
+	switch {
+	case found >= 0:
 		return bodyWebhook{ID: all[found].ID}, nil
+	case !strings.Contains(url, ":"):
+		return hook, problem.Field("webhook", "webhook")
 	}
 	return s.createWebhook(r, batchID, url)
 }

@@ -216,6 +216,9 @@ func (req *Request) Identity() any {
 	if req.Table == nil && req.Columns != nil {
 		identity = append(identity, req.Columns)
 	}
+	if req.Options.Metadata != nil {
+		identity = append(identity, req.Options.Metadata)
+	}
 	return identity
 }
 
@@ -251,9 +254,10 @@ type Options struct {
 	Costs   *vehicle.Costs       `json:"costs,omitempty"`
 	Target  *vehicle.Target      `json:"target,omitempty"`
 
-	// Webhook is the URL that is notified when the batch ends. In the body it is
-	// beside the options.
-	Webhook string `json:"-"`
+	// Webhook is the URL that is notified when the batch ends, or the id of one of the
+	// caller's webhooks. In the body it is beside the options, as the metadata are.
+	Webhook  string            `json:"-"`
+	Metadata map[string]string `json:"-"`
 
 	// Ignored are fields that do not exist.
 	Ignored []string `json:"-"`
@@ -341,6 +345,9 @@ func (o *Options) parseJPY(value json.RawMessage) error {
 // queryOptions parses the options in the query, where those of a table are.
 func queryOptions(query url.Values) (o Options, err error) {
 	o.OnInvalid, o.Webhook = query.Get("onInvalid"), query.Get("webhook")
+	if o.Metadata, err = request.ParseMetadata(json.RawMessage(query.Get("metadata"))); err != nil {
+		return o, err
+	}
 	parsed, ignored, err := terms.ParseQuery(query, time.Now())
 	if errors.Is(err, terms.ErrRateInvalid) {
 		return o, errOptionInvalid.WithCause(err)

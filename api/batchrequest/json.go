@@ -71,6 +71,13 @@ func (d *rowDecoder) field(field string) error {
 		return d.list(name)
 	case "webhook":
 		return d.Decode(&d.options.Webhook)
+	case "metadata":
+		var metadata json.RawMessage
+		err := d.Decode(&metadata)
+		if err == nil {
+			d.options.Metadata, err = request.ParseMetadata(metadata)
+		}
+		return err
 	case "lang":
 		var lang json.RawMessage
 		err := d.Decode(&lang)

@@ -30,6 +30,7 @@ const maxBillText = 8 << 10
 // caller describes it.
 type billRequest struct {
 	terms.Request
+	request.TagFields
 
 	URL   string          `json:"url"`
 	Known json.RawMessage `json:"known"` // of the listing
@@ -97,6 +98,9 @@ func (s *Resource) PostBill(w http.ResponseWriter, plain *http.Request) error {
 		return err
 	}
 	if err := terms.Read(r, &body.Request); err != nil {
+		return err
+	}
+	if err := r.ReadTags(body.TagFields); err != nil {
 		return err
 	}
 	check := bill.Check{Tables: s.options.Costs, Terms: r.Terms, Day: day}

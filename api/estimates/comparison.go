@@ -27,6 +27,7 @@ var (
 // compareRequest is the body of POST /v1/compare.
 type compareRequest struct {
 	terms.Request
+	request.TagFields
 
 	URL1 string `json:"url1"`
 	URL2 string `json:"url2"`
@@ -90,6 +91,9 @@ func (s *Resource) readComparison(w http.ResponseWriter, r *request.Request) (in
 		return input, err
 	}
 	if err := terms.Read(r, &body.Request); err != nil {
+		return input, err
+	}
+	if err := r.ReadTags(body.TagFields); err != nil {
 		return input, err
 	}
 	if input.Rate = r.Terms.Rate.String(); r.Terms.Rate.IsZero() {

@@ -52,6 +52,7 @@ func New(options Options) *Resource { return &Resource{options} }
 // estimateRequest is the body of POST /v1/estimate.
 type estimateRequest struct {
 	terms.Request
+	request.TagFields
 
 	URL     string  `json:"url"`
 	HTML    *string `json:"html"`    // the page; nil lets a worker fetch it
@@ -85,6 +86,9 @@ func (s *Resource) PostEstimate(w http.ResponseWriter, plain *http.Request) erro
 		return err
 	}
 	if err := terms.Read(r, &body.Request); err != nil {
+		return err
+	}
+	if err := r.ReadTags(body.TagFields); err != nil {
 		return err
 	}
 	if r.Fields, err = r.ReadFields(terms.OfEstimate); err != nil {

@@ -49,7 +49,7 @@ func (s *Resource) jobBody(r *request.Request, job *jobs.Job) (await.Body, error
 	if r.Fields, err = r.ReadFields(fieldsOf[job.Kind]); err != nil {
 		return body, err
 	}
-	r.Terms, r.Explain, r.Ignored = view.Terms, view.Explain, ignored
+	r.Terms, r.Explain, r.Ignored, r.Tags = view.Terms, view.Explain, ignored, view.Tags
 	body.Link(await.ViewOf(r, job.Kind))
 	if job.State != jobs.Succeeded && body.Error == nil {
 		return body, nil

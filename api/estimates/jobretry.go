@@ -25,7 +25,7 @@ func (s *Resource) RetryJob(w http.ResponseWriter, plain *http.Request) error {
 	if err := r.Ignore(ignored...); err != nil {
 		return err
 	}
-	r.Terms, r.Explain = view.Terms, view.Explain
+	r.Terms, r.Explain, r.Tags = view.Terms, view.Explain, view.Tags
 	failed, err := s.retryable(r, r.Var("id"))
 	if err != nil {
 		return err

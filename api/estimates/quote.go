@@ -16,6 +16,7 @@ import (
 // quoteRequest is the body of POST /v1/quote.
 type quoteRequest struct {
 	terms.Request
+	request.TagFields
 	terms.Car
 
 	FOBPriceJPY json.RawMessage `json:"fobPriceJPY"`
@@ -62,6 +63,9 @@ func (s *Resource) PostQuote(w http.ResponseWriter, plain *http.Request) error {
 		return err
 	}
 	if err := terms.Read(r, &body.Request); err != nil {
+		return err
+	}
+	if err := r.ReadTags(body.TagFields); err != nil {
 		return err
 	}
 	if r.Fields, err = r.ReadFields(terms.OfEstimate); err != nil {

@@ -34,6 +34,8 @@ var (
 // reportRequest is the body of POST /v1/condition-report: the URL of a sheet,
 // or a form with its file.
 type reportRequest struct {
+	request.TagFields
+
 	URL  string `json:"url"`
 	Lang string `json:"lang"`
 
@@ -143,6 +145,9 @@ func (s *Resource) readReport(w http.ResponseWriter, r *request.Request) (body r
 	}
 	if err = r.JSON(w, request.MaxBody, &body); err == nil {
 		_, err = request.ParseLanguage(body.Lang)
+	}
+	if err == nil {
+		err = r.ReadTags(body.TagFields)
 	}
 	return body, err
 }

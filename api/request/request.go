@@ -37,6 +37,7 @@ type Request struct {
 	Terms   vehicle.Terms // on which the request wants its cost
 	Explain bool          // the request wants the source of each value
 	Fields  Fields        // of the result that the request wants
+	Tags    Tags          // of the job and its event
 	Strict  bool          // the request wants to be refused for fields that do not exist
 	Ignored []string      // fields of the request that do not exist
 

@@ -77,6 +77,7 @@ type View struct {
 	Terms   vehicle.Terms
 	Explain bool
 	Fields  request.Fields
+	Tags    request.Tags
 }
 
 // Query returns the view as the query of a URL, "" for the usual one.
@@ -91,6 +92,7 @@ func (v View) Query() string {
 	if fields := v.Fields.Asked(); fields != "" {
 		query.Set("fields", fields)
 	}
+	v.Tags.SetQuery(query)
 	return query.Encode()
 }
 
@@ -106,6 +108,9 @@ func (v View) At(path string) string {
 // that do not exist.
 func ParseView(query url.Values, now time.Time) (v View, ignored []string, err error) {
 	if v.Explain, err = request.Flag(query, "explain"); err != nil {
+		return v, nil, err
+	}
+	if v.Tags, err = request.TagsOf(query); err != nil {
 		return v, nil, err
 	}
 	v.Terms, ignored, err = ParseQuery(query, now)

@@ -110,7 +110,8 @@ type Options struct {
 	Costs   *vehicle.Costs       `json:"costs,omitempty"`
 	Target  *vehicle.Target      `json:"target,omitempty"`
 
-	Lang string `json:"lang,omitempty"` // in which its caller reads it: en, sw or all
+	Lang     string            `json:"lang,omitempty"` // in which its caller reads it: en, sw or all
+	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
 // New is a batch to create. Create sets the DuplicateOf and DuplicateRow of its rows.

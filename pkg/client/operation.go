@@ -20,6 +20,9 @@ type Terms struct {
 	Costs   *vehicle.Costs       `json:"costs,omitempty"`   // that the caller knows
 	Target  *vehicle.Target      `json:"target,omitempty"`  // the answer has the highest price for it
 	ByMonth bool                 `json:"byMonth,omitempty"` // the answer has the cost by the month of landing
+
+	Metadata map[string]string `json:"metadata,omitempty"` // of the caller: in the job and its event
+	Webhook  string            `json:"webhook,omitempty"`  // id of the caller's that gets the event
 }
 
 // query returns the terms as the parameters of a query.
