@@ -1,14 +1,20 @@
 package api_test
 
 import (
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"ushuru/api"
 	"ushuru/pkg/pace"
+	"ushuru/pkg/testenv"
+	"ushuru/pkg/webhook"
 )
 
 // TestWhoHasUsedItsShareOfTheProcessorsWaits is told so by every endpoint, while another key is
@@ -83,5 +89,52 @@ func TestWhatARequestComputesIsBilled(t *testing.T) {
 	bill := a.used(t, processor, http.MethodPost, "/v1/bill-check", `{"text":"`+strings.Repeat(`freight to Dar 1,200 USD\n`, 50)+`"}`, http.StatusOK)
 	if dry <= 2*plain || bill <= plain {
 		t.Errorf("billed: cached %s, a dry run of 900 rows %s, a bill of 50 lines %s", plain, dry, bill)
+	}
+}
+
+// TestAThousandRequestsAtOnceAgainstEachLimit: never one more than the limit is let in.
+func TestAThousandRequestsAtOnceAgainstEachLimit(t *testing.T) {
+	testenv.Long(t)
+	const limit, sent = 7, 1000
+	for name, c := range map[string]struct {
+		limits     pace.Limits
+		path, body string // body has a verb for the number
+		accepted   int
+		most       int64
+	}{
+		"running jobs":    {pace.Limits{Jobs: limit}, "/v1/estimate", `{"url":"` + site + `/%d"}`, http.StatusAccepted, limit},
+		"requests":        {pace.Limits{PerMinute: limit}, "/v1/estimate", `{"url":"` + site + `/%d"}`, http.StatusAccepted, limit},
+		"rows of batches": {pace.Limits{BatchItems: limit}, "/v1/batches", `{"urls":["` + site + `/%d"]}`, http.StatusCreated, limit},
+		"webhooks": {
+			pace.Limits{}, "/v1/webhooks", `{"url":"https://hooks.example.com/%d","events":["job.completed"]}`, http.StatusCreated,
+			webhook.MaxEndpoints,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newApp(t, embedded(t), func(o *api.Options) { o.Limits = c.limits })
+			var accepted, refused atomic.Int64
+			var all sync.WaitGroup
+			for i := range sent {
+				all.Go(func() {
+					r := a.request(t, http.MethodPost, c.path, fmt.Sprintf(c.body, i))
+					r.Header.Set("Prefer", "respond-async")
+					w := httptest.NewRecorder()
+					switch a.api.ServeHTTP(w, r); w.Code {
+					case c.accepted:
+						accepted.Add(1)
+					case http.StatusTooManyRequests, http.StatusConflict:
+						refused.Add(1)
+					default:
+						t.Errorf("got %d %s", w.Code, w.Body)
+					}
+				})
+			}
+			all.Wait()
+			// A batch that is created is counted twice for a moment, so that fewer rows get in.
+			n := accepted.Load()
+			if n > c.most || n < 1 || n < c.most && name != "rows of batches" || refused.Load() != sent-n {
+				t.Errorf("%d accepted, %d refused; want %d, %d", n, refused.Load(), c.most, sent-c.most)
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package await
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -143,7 +144,11 @@ func (l *Limits) Take(w http.ResponseWriter, r *request.Request, wanted Demand) 
 		return nil
 	}
 	account, ok, err := l.options.Bytes.Take(ctx, key, own.Bytes, wanted.Keep...)
-	if !ok {
+	switch {
+	case ok:
+	case wanted.Rows > 0:
+		l.LeaveRows(r)
+	default:
 		_ = l.Track(r, nil) // else the place falls back by itself
 	}
 	if err != nil {
@@ -222,7 +227,16 @@ func (l *Limits) Room(r *request.Request, things ...pace.Kept) (room Room, err e
 	return Room{needed, account.Used, account.Limit, needed <= account.Left()}, nil
 }
 
-// checkRows refuses more rows than may run for the key.
+// rowsReservedFor is how long rows are reserved for a batch that is about to be created. Those
+// of a process that was killed are free afterwards.
+const rowsReservedFor = 15 * time.Second
+
+// keyRows is the account of the rows that a key has reserved.
+func keyRows(r *request.Request) string { return "rows:" + r.Key.ID }
+
+// checkRows reserves rows of a key, unless they would exceed its limit together with those that
+// others have reserved or that run. They are reserved before those that run are counted: so
+// another batch is in one of the two numbers, or for a moment in both.
 func (l *Limits) checkRows(ctx context.Context, r *request.Request, more int) error {
 	limit := l.of(r).BatchItems
 	if limit <= 0 {
@@ -231,14 +245,32 @@ func (l *Limits) checkRows(ctx context.Context, r *request.Request, more int) er
 	if more > limit {
 		return errBatchTooLarge
 	}
-	running, err := l.options.Batches.CountActiveRows(ctx, r.Key.ID)
+	r.Reserved = rand.Text()
+	rows := pace.Kept{Name: r.Reserved, Size: int64(more), TTL: rowsReservedFor}
+	reserved, ok, err := l.options.Bytes.Take(ctx, keyRows(r), int64(limit), rows)
+	running := 0
+	if err == nil && ok {
+		running, err = l.options.Batches.CountActiveRows(ctx, r.Key.ID)
+	}
 	switch {
 	case err != nil:
 		return request.ErrUnavailable.WithCause(err)
-	case running+more > limit:
+	case !ok || reserved.Used+int64(running) > int64(limit):
+		l.LeaveRows(r)
 		return errTooManyBatchItems
 	}
 	return nil
+}
+
+// LeaveRows ends the reservation of rows: their batch counts them now, or there is none.
+func (l *Limits) LeaveRows(r *request.Request) {
+	if r.Reserved == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), request.RedisTimeout)
+	defer cancel()
+	_ = l.options.Bytes.Forget(ctx, keyRows(r), r.Reserved) // else it falls back by itself
+	r.Reserved = ""
 }
 
 // WithAITokens is the middleware of endpoints that need the AI. It sets the header

@@ -182,6 +182,7 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 		if err := s.options.Limits.Take(w, r, await.Demand{Rows: len(rows), Keep: needed}); err != nil {
 			return err
 		}
+		defer s.options.Limits.LeaveRows(r)
 		if b, hook, err = s.create(r, id, rows, req); err != nil {
 			return errors.Join(err, s.options.Limits.Forget(r.Context(), r.Key.ID, needed[0].Name, needed[1].Name))
 		}

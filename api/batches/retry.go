@@ -38,6 +38,7 @@ func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
 		if err := s.options.Limits.Take(w, r, await.Demand{Rows: b.Counts[batch.Failed] + b.Counts[batch.Cancelled], Keep: batch.RetryRoom(b)}); err != nil {
 			return err
 		}
+		defer s.options.Limits.LeaveRows(r)
 		err = s.options.Batches.Retry(ctx, b.ID, name)
 	}
 	switch {

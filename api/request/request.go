@@ -46,7 +46,7 @@ type Request struct {
 
 	Counted  bool // against the rate of the key
 	Place    Place
-	Reserved string // place of a running job that is about to be submitted
+	Reserved string // place of a running job, or of rows, that are about to be submitted
 	Job      string // id of the job that the request waits for or reads, if any
 
 	Sender string // of a page of a listing that a visitor sent; empty for the request of a key
