@@ -42,7 +42,11 @@ func (w *Worker) loops() []loop {
 		all = append(all, w.offer(tasks.QueueOf(role), w.placesOf(role)))
 		switch role {
 		case tasks.RoleAny:
-			all = append(all, w.offer(webhook.Queue, webhookConcurrency))
+			all = append(
+				all, w.offer(webhook.Queue, webhookConcurrency),
+				loop{"sweep of the deliveries to webhooks", tidyInterval, w.sweepDeliveries, nil},
+				loop{"tidying of the queues", tidyInterval, w.engine.TidyQueues, nil},
+			)
 		case tasks.RoleAuthority:
 			all = append(
 				all,
@@ -115,6 +119,18 @@ func (w *Worker) sweepOnce(ctx context.Context, class jobs.Class) (more bool) {
 		w.options.Log.Info("recovered stalled jobs", "jobs", recovered)
 	}
 	return more && err == nil
+}
+
+// tidyInterval is how often what an operator, or a process that died, left in the queues is
+// looked for.
+const tidyInterval = 15 * time.Second
+
+func (w *Worker) sweepDeliveries(ctx context.Context) error {
+	sent, err := w.options.Webhooks.Sweep(ctx)
+	if sent > 0 {
+		w.options.Log.Info("deliveries without a task are sent again", "deliveries", sent)
+	}
+	return err
 }
 
 // registerInterval is how often the queues are registered.

@@ -44,7 +44,7 @@ type Kept struct {
 }
 
 // Promised begins the names of room that is promised and not yet used.
-const Promised = "promised:"
+const Promised = "promised/"
 
 // Account is what a key causes to be kept.
 type Account struct {
@@ -95,7 +95,7 @@ for i = 1, #all, 2 do
   else
     used = used + size
     sizes[all[i]] = size
-    if string.sub(all[i], 1, 9) == 'promised:' then promised = promised + size end --
+    if string.sub(all[i], 1, 9) == 'promised/' then promised = promised + size end --
     if size > 0 and (free == 0 or expires < free) then free = expires end --
   end
 end
@@ -106,7 +106,7 @@ if ARGV[1] ~= '' then
     local has = ARGV[i] ~= '' and sizes[ARGV[i]] or 0
     local more = tonumber(ARGV[i + 1]) - has
     want = want + more
-    if string.sub(ARGV[i], 1, 9) == 'promised:' then promised = promised + more end --
+    if string.sub(ARGV[i], 1, 9) == 'promised/' then promised = promised + more end --
   end
   if limit > 0 and used + want > limit then return {0, used, limit, free, 0} end
   used = used + want

@@ -127,17 +127,24 @@ type taskPayload struct {
 	Event    string `json:"event"`
 }
 
+// taskID is the id of the task of a delivery's run.
+func (d *Delivery) taskID() string {
+	if d.Run > 0 {
+		return d.ID + "." + strconv.Itoa(d.Run)
+	}
+	return d.ID
+}
+
 // enqueue enqueues the task of a delivery's run, once.
-func (s *Store) enqueue(ctx context.Context, d Delivery) error {
+func (s *Store) enqueue(ctx context.Context, d Delivery, more ...asynq.Option) error {
 	payload, err := json.Marshal(taskPayload{d.ID, d.Run, d.Endpoint, d.Event})
 	if err != nil {
 		return err
 	}
-	id := d.ID
-	if d.Run > 0 {
-		id += "." + strconv.Itoa(d.Run)
+	if err := s.watch(ctx, d.ID); err != nil {
+		return err
 	}
-	_, err = s.tasks.EnqueueContext(ctx, asynq.NewTask(TypeDeliver, payload), asynq.TaskID(id), asynq.Queue(Queue),
+	_, err = s.tasks.EnqueueContext(ctx, asynq.NewTask(TypeDeliver, payload, more...), asynq.TaskID(d.taskID()), asynq.Queue(Queue),
 		// The handler ends the task by the record's count. One retry more than it
 		// needs keeps asynq from archiving the last attempt of a killed worker.
 		asynq.MaxRetry(len(schedule)+1), asynq.Timeout(attemptTimeout+writeTimeout))

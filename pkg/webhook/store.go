@@ -17,15 +17,18 @@ import (
 
 // Store stores endpoints and deliveries in Redis.
 type Store struct {
-	redis redis.UniversalClient
-	tasks *asynq.Client
-	ring  *Ring
+	redis     redis.UniversalClient
+	tasks     *asynq.Client
+	inspector *asynq.Inspector
+	ring      *Ring
 }
 
 // NewStore returns a Store on a Redis connection, which the caller closes. The ring
 // seals the secrets of endpoints; nil stores them in the clear.
 func NewStore(client redis.UniversalClient, ring *Ring) *Store {
-	return &Store{redis: client, tasks: asynq.NewClientFromRedisClient(client), ring: ring}
+	return &Store{
+		redis: client, tasks: asynq.NewClientFromRedisClient(client), inspector: asynq.NewInspectorFromRedisClient(client), ring: ring,
+	}
 }
 
 // maxConflicts is how often a change is attempted while others change the same record.
