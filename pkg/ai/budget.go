@@ -108,7 +108,8 @@ type reservation struct {
 
 // scriptReserve adds ARGV[1] to the tokens of the day and, if KEYS has it, of a key,
 // unless that exceeds a limit: ARGV[4] percent of that of the day, which is in KEYS[2] or
-// else ARGV[2], or ARGV[3] of the key; 0 is no limit. ARGV[5] is the TTL in seconds. It
+// else ARGV[2], or ARGV[3] of the key; 0 is no limit. ARGV[5] is the TTL in seconds. With 1 in
+// ARGV[6] the owner has after it at most as much as is left: half of what it found. It
 // returns 1 when it did, 0 when the day's tokens are used up and -1 when the key's are, the
 // previous use of that, its limit, and the day's limit.
 var scriptReserve = redis.NewScript(`
@@ -119,6 +120,9 @@ local used = tonumber(redis.call('GET', KEYS[1]) or '0')
 if KEYS[3] then
   local own = tonumber(redis.call('GET', KEYS[3]) or '0')
   if ofKey > 0 and own + tokens > ofKey then return {-1, own, ofKey, day} end
+  if ARGV[6] == '1' and limit > 0 and own + tokens > limit - used - tokens then
+    return {-1, own, own + math.max(math.floor((limit - used - own) / 2), 0), day}
+  end
 end
 if limit > 0 and used + tokens > limit then return {0, used, limit, day} end
 for i, key in ipairs(KEYS) do
@@ -146,12 +150,12 @@ func (b *budget) reserve(ctx context.Context, tokens int) (reservation, error) {
 	}
 	day, resets := dayOf(b.now())
 	r := reservation{day: day, owner: owner, tokens: tokens, ofKey: ofKey}
-	part := 100
-	if pace.IsAnonymous(owner) { // the rest of the day is for keys
-		part = partAnonymous
+	part, half := 100, 0
+	if pace.IsAnonymous(owner) { // the rest of the day is for keys, and for other networks
+		part, half = partAnonymous, 1
 	}
 	keys := slices.Insert(r.keys(), 1, keyLimit(day))
-	result, err := scriptReserve.Run(ctx, b.redis, keys, tokens, b.limit, ofKey, part, int(dayTTL.Seconds())).Int64Slice()
+	result, err := scriptReserve.Run(ctx, b.redis, keys, tokens, b.limit, ofKey, part, int(dayTTL.Seconds()), half).Int64Slice()
 	if err != nil {
 		return reservation{}, fmt.Errorf("ai: budget: %w", err)
 	}

@@ -3,13 +3,17 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/testenv"
 )
 
@@ -44,5 +48,78 @@ func TestAttackVisitorsAtTheCapOfThePages(t *testing.T) {
 	t.Logf("%d estimates of visitors were started, %d requests beyond the cap were answered with 429", admitted.Load(), refused.Load())
 	if admitted.Load() < 40 || refused.Load() == 0 {
 		t.Errorf("the pages were not at their cap: %d started, %d refused", admitted.Load(), refused.Load())
+	}
+}
+
+// A visitor of one network sends all that a visitor can: other targets, prices and years for a car
+// that is known, comparisons, bills, cars by hand, and reads pages. What Redis keeps of it is
+// bounded, and people of twenty other networks are not refused.
+func TestAttackVisitorsOfOneNetwork(t *testing.T) {
+	testenv.Long(t)
+	s := attacked(t, settings{api: []string{"--page"}, worker: []string{"--fetch-rate", "0"}})
+	site, cars, drips := s.listings(), listingtest.Cars(), s.serve(drip())
+	link := func(i int) string { return site + cars[i%len(cars)].Path() }
+	forms := func(i int) (path string, form url.Values) {
+		target, price := strconv.Itoa(20_000_000+i), strconv.Itoa(3000+i)
+		switch i % 8 {
+		case 0, 1:
+			return "/bid", url.Values{"u": {link(0)}, "target": {target}}
+		case 2:
+			return "/go", url.Values{"u": {link(1)}, "price": {price}}
+		case 3:
+			return "/go", url.Values{"u": {link(i)}, "year": {strconv.Itoa(2000 + i%25)}, "cc": {strconv.Itoa(600 + i)}}
+		case 4:
+			return "/c", url.Values{"u1": {link(i)}, "u2": {link(i + 1)}}
+		case 5:
+			return "/bill", url.Values{"u": {link(0)}, "text": {"Agency fee TZS " + price + "\n" + strings.Repeat("Wharfage TZS 100000\n", 400)}}
+		case 6:
+			return "/hand", url.Values{"make": {"TOYOTA"}, "modelBody": {"IST"}, "year": {"2010"}, "cc": {price}}
+		}
+		return "/go", url.Values{"u": {fmt.Sprintf("%s/%d", drips, i)}}
+	}
+	send := func(ctx context.Context, c *caller, client *http.Client, method, path string, form url.Values) (status int, at string) {
+		r, err := http.NewRequestWithContext(ctx, method, s.base+path, strings.NewReader(form.Encode()))
+		if err != nil {
+			return 0, ""
+		}
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		c.requests.Add(1)
+		got, err := client.Do(r)
+		if err != nil {
+			return 0, ""
+		}
+		defer func() { _ = got.Body.Close() }()
+		_, _ = io.Copy(io.Discard, got.Body)
+		return got.StatusCode, got.Header.Get("Location")
+	}
+	var others []*http.Client
+	var refused, kept atomic.Int64
+	s.attack(attack{
+		name: "all that a visitor can send", maxAPI: 128, maxRedis: 16, lead: pick(60*time.Second, 6*time.Second),
+		run: func(ctx context.Context, visitor *caller) {
+			visitor.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+			atOnce(ctx, 16, func(ctx context.Context, i int) {
+				path, form := forms(i)
+				switch status, at := send(ctx, visitor, visitor.client, http.MethodPost, path, form); status {
+				case http.StatusSeeOther:
+					kept.Add(1)
+					send(ctx, visitor, visitor.client, http.MethodGet, at, nil)
+				case http.StatusTooManyRequests:
+					refused.Add(1)
+				}
+			})
+		},
+		victim: func(ctx context.Context, victim *caller, i int) response {
+			for len(others) < 20 { // each of a network of its own
+				client := victim.clientFrom(net.IPv4(127, 0, byte(10+len(others)), 1))
+				others = append(others, client)
+			}
+			status, _ := send(ctx, victim, others[i%20], http.MethodPost, "/go", url.Values{"u": {link(i)}})
+			return response{status: status} // of the page that the answer is on
+		},
+	})
+	t.Logf("%d requests led to a page, %d were refused", kept.Load(), refused.Load())
+	if kept.Load() == 0 || refused.Load() == 0 {
+		t.Errorf("got %d requests with a page and %d refused, want some of each", kept.Load(), refused.Load())
 	}
 }
