@@ -158,8 +158,8 @@ func (e *Engine) notifyKeys(ctx context.Context, job *jobs.Job, subscribers []st
 		data.Metadata = json.RawMessage(read.Get("metadata"))
 		said, err := plainjson.Encode(data)
 		if err == nil {
-			said = message.ViewIn(read.Get("lang")).Of(said)
-			err = e.webhooks.Emit(ctx, owner, webhook.JobCompleted, subject, job.Ended, json.RawMessage(said), read.Get("webhook"))
+			event := json.RawMessage(message.ViewIn(read.Get("lang")).Of(said))
+			err = e.webhooks.Emit(ctx, owner, webhook.JobCompleted, subject, job.Ended, event, read.Get("webhook"))
 		}
 		errs = append(errs, err)
 	}

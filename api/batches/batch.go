@@ -250,7 +250,7 @@ func (s *Resource) create(
 		return nil, hook, err
 	}
 	req := batch.New{ID: id, Owner: r.Key.ID, Rows: rows, Origin: r.Origin()}
-	req.Options.Webhook, req.Options.Columns, req.Options.Lang = hook.ID, from.Columns, r.View.Asked()
+	req.Options.Webhook, req.Options.Columns, req.Options.Lang = hook.ID, from.Columns, r.Asked()
 	req.Options.Metadata = options.Metadata
 	if options.Rate != nil {
 		req.Options.Rate = options.Rate.String()

@@ -24,6 +24,7 @@ import (
 // Request is a request to the API, and what its endpoints know of it.
 type Request struct {
 	*http.Request
+	message.View // of the sentences in the response
 
 	ID      string
 	Trace   string   // traceparent of its span; empty when it is not recorded
@@ -31,8 +32,6 @@ type Request struct {
 	Network string   // of the client, by which visitors without a key are counted
 	Key     keys.Key // the caller's, once it is verified
 	Refused string   // id of the key that was refused, if there is one
-
-	message.View // of the sentences in the response
 
 	Terms   vehicle.Terms // on which the request wants its cost
 	Explain bool          // the request wants the source of each value

@@ -20,7 +20,8 @@ const contractOfEstimate = "input,car.make,car.model,car.modelCode,car.rawModelC
 // question, values that are in the sentences, and what the summary says too.
 const longInEstimate = "driveAway.lines.basis,driveAway.lines.basisText,driveAway.lines.basisParts," +
 	"driveAway.lines.source,driveAway.lines.sourceText,driveAway.lines.lowUSD,driveAway.lines.highUSD," +
-	"driveAway.lines.lowTZS,driveAway.lines.highTZS,driveAway.lines.estimated,driveAway.lines.paidIn,driveAway.scenarios,driveAway.taxBase,driveAway.ageStep," +
+	"driveAway.lines.lowTZS,driveAway.lines.highTZS,driveAway.lines.estimated," +
+	"driveAway.lines.paidIn,driveAway.scenarios,driveAway.taxBase,driveAway.ageStep," +
 	"driveAway.landing,matched.values,matched.adjustments.values," +
 	"summary.text.values,summary.taxes.why.values,summary.authorityTaxes.why.values,summary.landing.basis.values," +
 	"summary.exchange.text.values,summary.notIncluded.text.values"

@@ -3,6 +3,7 @@ package jsonobject
 import (
 	"bytes"
 	"iter"
+	"strings"
 )
 
 // Members returns the members of a JSON object that encoding/json has written, in their order
@@ -37,7 +38,7 @@ func Elements(array []byte) iter.Seq[[]byte] {
 
 // skipTo returns where the next name or value begins: behind white space, a comma or a colon.
 func skipTo(data []byte, at int) int {
-	for at < len(data) && bytes.IndexByte([]byte(" \t\r\n,:"), data[at]) >= 0 {
+	for at < len(data) && strings.IndexByte(" \t\r\n,:", data[at]) >= 0 {
 		at++
 	}
 	return at

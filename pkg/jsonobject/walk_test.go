@@ -46,7 +46,8 @@ func FuzzMembers(f *testing.F) {
 		if json.Unmarshal(data, &object) == nil && count < len(object) {
 			t.Errorf("got %d members of %s", count, data)
 		}
-		for range jsonobject.Elements(data) { //nolint:revive // it must not panic
+		for range jsonobject.Elements(data) { // it must not panic
+			count++
 		}
 	})
 }

@@ -111,14 +111,7 @@ func (w *viewWriter) object(value []byte, inWarnings bool) {
 	var members []jsonMember
 	var texts []jsonText
 	for name, value := range jsonobject.Members(value) {
-		m := jsonMember{name: string(name), value: value}
-		if slices.Contains(repeating, m.name) {
-			m.texts = appendText(nil, value)
-		} else if m.name == "noteTexts" {
-			for element := range jsonobject.Elements(value) {
-				m.texts = appendText(m.texts, element)
-			}
-		}
+		m := jsonMember{string(name), value, textsIn(string(name), value)}
 		members, texts = append(members, m), append(texts, m.texts...)
 	}
 	w.out = append(w.out, '{')
@@ -134,19 +127,24 @@ func (w *viewWriter) object(value []byte, inWarnings bool) {
 		if len(w.out) > first {
 			w.out = append(w.out, ',')
 		}
-		w.out = append(append(append(w.out, '"'), m.name...), '"', ':')
-		switch {
-		case slices.Contains(ownValues, m.name):
-			w.out = append(w.out, m.value...)
-		case m.value[0] == '"':
-			w.string(m.value, texts)
-		case m.name == "notes" && m.value[0] == '[':
-			w.list(m.value, func(element []byte) { w.string(element, texts) })
-		default:
-			w.value(m.value, inWarnings || m.name == "warnings")
-		}
+		w.member(m, texts, inWarnings)
 	}
 	w.out = append(w.out, '}')
+}
+
+// member writes a member of an object with texts.
+func (w *viewWriter) member(m jsonMember, texts []jsonText, inWarnings bool) {
+	w.out = append(append(append(w.out, '"'), m.name...), '"', ':')
+	switch {
+	case slices.Contains(ownValues, m.name):
+		w.out = append(w.out, m.value...)
+	case m.value[0] == '"':
+		w.string(m.value, texts)
+	case m.name == "notes" && m.value[0] == '[':
+		w.list(m.value, func(element []byte) { w.string(element, texts) })
+	default:
+		w.value(m.value, inWarnings || m.name == "warnings")
+	}
 }
 
 // saysAgain reports whether a member is a text that a string beside it says, and no more.
@@ -171,6 +169,19 @@ type jsonText struct {
 	en, sw []byte
 	draft  bool
 	more   []byte
+}
+
+// textsIn returns the texts in a member that strings beside it may repeat.
+func textsIn(name string, value []byte) (texts []jsonText) {
+	if slices.Contains(repeating, name) {
+		return appendText(nil, value)
+	}
+	if name == "noteTexts" {
+		for element := range jsonobject.Elements(value) {
+			texts = appendText(texts, element)
+		}
+	}
+	return texts
 }
 
 // appendText adds the text that a value is, if it is one.
