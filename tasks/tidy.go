@@ -54,7 +54,8 @@ func (e *Engine) TidyQueues(ctx context.Context) error {
 
 func (e *Engine) tidyQueue(ctx context.Context, queue string) error {
 	base := "asynq:{" + queue + "}:"
-	recovered, err := scriptRecoverActive.Run(ctx, e.redis, []string{base + "active", base + "lease", base + "pending"}, base+"t:").Int()
+	keys := []string{base + "active", base + "lease", base + "pending"}
+	recovered, err := scriptRecoverActive.Run(ctx, e.redis, keys, base+"t:").Int()
 	if err != nil {
 		return fmt.Errorf("tasks: active tasks of %s: %w", queue, err)
 	}

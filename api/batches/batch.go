@@ -270,7 +270,8 @@ func (s *Resource) create(
 
 // write answers 201 with a batch.
 func write(
-	w http.ResponseWriter, b *batch.Batch, hook bodyWebhook, warnings []vehicle.Warning, req *batchrequest.Request, room await.Room,
+	w http.ResponseWriter, b *batch.Batch, hook bodyWebhook, warnings []vehicle.Warning, req *batchrequest.Request,
+	room await.Room,
 ) error {
 	w.Header().Set("Location", "/v1/batches/"+b.ID)
 	body := newBody(b)

@@ -35,7 +35,8 @@ func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
 		return request.ErrUnavailable.WithCause(err)
 	}
 	if !done {
-		if err := s.options.Limits.Take(w, r, await.Demand{Rows: b.Counts[batch.Failed] + b.Counts[batch.Cancelled], Keep: batch.RetryRoom(b)}); err != nil {
+		again := await.Demand{Rows: b.Counts[batch.Failed] + b.Counts[batch.Cancelled], Keep: batch.RetryRoom(b)}
+		if err := s.options.Limits.Take(w, r, again); err != nil {
 			return err
 		}
 		defer s.options.Limits.LeaveRows(r)

@@ -144,7 +144,8 @@ func (s *Store) enqueue(ctx context.Context, d Delivery, more ...asynq.Option) e
 	if err := s.watch(ctx, d.ID); err != nil {
 		return err
 	}
-	_, err = s.tasks.EnqueueContext(ctx, asynq.NewTask(TypeDeliver, payload, more...), asynq.TaskID(d.taskID()), asynq.Queue(Queue),
+	task := asynq.NewTask(TypeDeliver, payload, more...)
+	_, err = s.tasks.EnqueueContext(ctx, task, asynq.TaskID(d.taskID()), asynq.Queue(Queue),
 		// The handler ends the task by the record's count. One retry more than it
 		// needs keeps asynq from archiving the last attempt of a killed worker.
 		asynq.MaxRetry(len(schedule)+1), asynq.Timeout(attemptTimeout+writeTimeout))

@@ -27,7 +27,8 @@ type Store struct {
 // seals the secrets of endpoints; nil stores them in the clear.
 func NewStore(client redis.UniversalClient, ring *Ring) *Store {
 	return &Store{
-		redis: client, tasks: asynq.NewClientFromRedisClient(client), inspector: asynq.NewInspectorFromRedisClient(client), ring: ring,
+		redis: client, ring: ring,
+		tasks: asynq.NewClientFromRedisClient(client), inspector: asynq.NewInspectorFromRedisClient(client),
 	}
 }
 
