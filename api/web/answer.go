@@ -174,12 +174,7 @@ func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result
 		return view, err
 	}
 	view.Old = view.Old || hasExpired(view.Estimate)
-	if found.Path == pathQuote {
-		view.Car.Source = vehicle.FromRequest
-	}
-	if price := cmp.Or(view.Car.CFPriceUSD, view.Car.FOBPriceUSD); price != nil && view.Car.PriceSource() == vehicle.FromRequest {
-		view.Given = frame.InDollars(price.Decimal().IntPart())
-	}
+	view.Given = givenPrice(view.Car, found.Path == pathQuote)
 	read := view.Car
 	read.Make = view.Matched.Make
 	view.Request = view.Request.describing(read, view.Matched.ModelBody)
@@ -219,6 +214,15 @@ func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result
 	}
 	view.Message, err = sellerMessage(car, view.Input.URL, questions)
 	return view, err
+}
+
+// givenPrice returns the price that the visitor gave; "" for that of the listing.
+func givenPrice(car vehicle.Car, described bool) string {
+	price := cmp.Or(car.CFPriceUSD, car.FOBPriceUSD)
+	if price == nil || !described && car.PriceSource() != vehicle.FromRequest {
+		return ""
+	}
+	return frame.InDollars(price.Decimal().IntPart())
 }
 
 // sheetURL returns the address of the form that reads the auction sheet of a car; ""

@@ -115,7 +115,8 @@ func (p *Pages) choose(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	view := choice{
-		Name: frame.NameOf(car), Back: found.with(strings.TrimSuffix(r.URL.Path, "/choose")), Here: r.URL.Path, Terms: found.hidden(),
+		Name: frame.NameOf(car), Back: found.with(strings.TrimSuffix(r.URL.Path, "/choose")),
+		Here: r.URL.Path, Terms: found.hidden(),
 		Current: current, Request: request.describing(car, current),
 		Likely: likely, Query: firstWord(car.Model),
 	}

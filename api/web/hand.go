@@ -99,7 +99,7 @@ func (p *Pages) submitHand(w http.ResponseWriter, r *http.Request) error {
 	var why *problem.Problem
 	switch {
 	case err == nil:
-		http.Redirect(w, r, address, http.StatusSeeOther)
+		http.Redirect(w, r, address, http.StatusSeeOther) //nolint:gosec // a path of ours
 		return nil
 	case errors.As(err, &why) && why.Status < http.StatusInternalServerError:
 		why.SetHeader(w.Header())

@@ -63,7 +63,8 @@ func (p *Pages) submit(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	r = r.WithContext(withUpload(r.Context(), page))
-	return p.begin(w, r, work{pathEstimate, request, termsIn(r.PostForm)}, func(said message.Text, _ *problem.Problem) frame.Screen {
+	wanted := work{pathEstimate, request, termsIn(r.PostForm)}
+	return p.begin(w, r, wanted, func(said message.Text, _ *problem.Problem) frame.Screen {
 		return frame.Screen{Name: "home", Body: home{URL: typed, Problem: said}}
 	})
 }
@@ -85,7 +86,7 @@ func (p *Pages) begin(
 	if err != nil {
 		return p.refuse(w, r, err, again)
 	}
-	http.Redirect(w, r, address, http.StatusSeeOther)
+	http.Redirect(w, r, address, http.StatusSeeOther) //nolint:gosec // a path of ours
 	return nil
 }
 

@@ -63,7 +63,7 @@ func (p *Pages) admitted(serve func(w http.ResponseWriter, r *http.Request, owne
 		}
 		lang := p.Language(w, r)
 		frame.Send(w, why.Status, "text/html; charset=utf-8", fmt.Appendf(nil,
-			"<!doctype html><html lang=%q><meta name=viewport content=\"width=device-width\"><title>Ushuru</title><p>%s</p></html>",
-			lang, html.EscapeString(frame.TextOf(said).In(lang))))
+			"<!doctype html><html lang=%q><meta name=viewport content=\"width=device-width\">"+
+				"<title>Ushuru</title><p>%s</p></html>", lang, html.EscapeString(frame.TextOf(said).In(lang))))
 	})
 }
