@@ -163,6 +163,10 @@ func TestRowsOfABatch(t *testing.T) {
 	if err := l.Take(w, r, Demand{Rows: 3, Keep: []pace.Kept{{Size: 10, TTL: time.Hour}}}); err != nil {
 		t.Fatal(err)
 	}
+	if _, other := ask(t, pace.Limits{}); codeOf(l.Take(httptest.NewRecorder(), other, Demand{Rows: 1})) != "too_many_batch_items" {
+		t.Error("rows that are reserved do not count")
+	}
+	l.LeaveRows(r)
 	if err := l.Take(w, r, Demand{Rows: 4}); codeOf(err) != "batch_too_large" {
 		t.Errorf("more rows than ever: got %v", err)
 	}
