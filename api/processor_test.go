@@ -1,9 +1,11 @@
 package api_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -136,5 +138,72 @@ func TestAThousandRequestsAtOnceAgainstEachLimit(t *testing.T) {
 				t.Errorf("%d accepted, %d refused; want %d, %d", n, refused.Load(), c.most, sent-c.most)
 			}
 		})
+	}
+}
+
+// TestAKeyThatComputesAllDayDoesNotSlowOthers has 20 callers of one key ask for a cached answer
+// on other terms each time, and wait as long as they are told; another key asks for cached
+// answers meanwhile, and is never refused.
+func TestAKeyThatComputesAllDayDoesNotSlowOthers(t *testing.T) {
+	testenv.Long(t)
+	a := newApp(t, embedded(t), nil)
+	if err := a.cache.Put(t.Context(), estimateKey("/kept"), estimateOf(site+"/kept"), time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	other, _, err := a.keys.Create(t.Context(), "other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(key, terms string) (int, string) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/estimate", strings.NewReader(`{"url":"`+site+`/kept"`+terms+`}`))
+		r.Header.Set("X-Api-Key", key)
+		w := httptest.NewRecorder()
+		a.api.ServeHTTP(w, r)
+		return w.Code, w.Header().Get("Retry-After")
+	}
+	// A processor that computes is not taken away from the computation before its end.
+	const times, oneComputation = 400, 60 * time.Millisecond
+	measure := func() time.Duration {
+		var took []time.Duration
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		for range times {
+			<-tick.C
+			began := time.Now()
+			if code, _ := ask(other, ""); code != http.StatusOK {
+				t.Errorf("the other key is answered %d", code)
+			}
+			took = append(took, time.Since(began))
+		}
+		slices.Sort(took)
+		return took[times*95/100]
+	}
+	before := measure()
+	var computed, refused atomic.Int64
+	var attack sync.WaitGroup
+	ctx, stop := context.WithCancel(t.Context())
+	for i := range 20 {
+		attack.Go(func() {
+			for n := 0; ctx.Err() == nil; n++ {
+				code, after := ask(a.key, fmt.Sprintf(`,"byMonth":true,"target":{"onTheRoadTZS":%d}`, 20_000_000+1000*n+i))
+				if code == http.StatusOK {
+					computed.Add(1)
+					continue
+				}
+				refused.Add(1)
+				wait, _ := strconv.Atoi(after)
+				select {
+				case <-ctx.Done():
+				case <-time.After(time.Duration(wait) * time.Second):
+				}
+			}
+		})
+	}
+	during := measure()
+	stop()
+	attack.Wait()
+	t.Logf("p95 %s, during %s; %d computed, %d refused", before, during, computed.Load(), refused.Load())
+	if computed.Load() == 0 || refused.Load() == 0 || during > 2*before+oneComputation {
+		t.Errorf("p95 %s, during %s; %d computed, %d refused", before, during, computed.Load(), refused.Load())
 	}
 }
