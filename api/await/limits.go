@@ -256,7 +256,7 @@ func (l *Limits) checkRows(ctx context.Context, r *request.Request, more int) er
 	case err != nil:
 		return request.ErrUnavailable.WithCause(err)
 	case !ok || reserved.Used+int64(running) > int64(limit):
-		l.LeaveRows(r)
+		l.LeaveRows(r) //nolint:contextcheck // it has that of the request
 		return errTooManyBatchItems
 	}
 	return nil

@@ -54,7 +54,8 @@ func NewDocument(mediaType string, data []byte) (*Document, error) {
 		return nil, err
 	}
 	defer func() { _ = encoder.Close() }()
-	return &Document{mediaType, tagOf(data), map[string][]byte{"": data, "gzip": packed.Bytes(), "zstd": encoder.EncodeAll(data, nil)}}, nil
+	coded := map[string][]byte{"": data, "gzip": packed.Bytes(), "zstd": encoder.EncodeAll(data, nil)}
+	return &Document{mediaType, tagOf(data), coded}, nil
 }
 
 // Write responds with the document in the coding that the request wants most, or with 304.

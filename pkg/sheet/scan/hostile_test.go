@@ -82,7 +82,6 @@ func hostileFiles(t *testing.T) map[string][]byte {
 
 // TestHostileFilesEnd in about the time that a picture may take, and are not tried again.
 func TestHostileFilesEnd(t *testing.T) {
-	t.Parallel()
 	loader, err := NewLoader(Options{Timeout: 2 * time.Minute})
 	if err != nil {
 		t.Fatal(err)

@@ -118,7 +118,8 @@ func NewLoader(options Options) (*Loader, error) {
 	}
 	options.Memory = max(options.Memory, DefaultMemory) + memoryOfAnother
 	return &Loader{
-		options: options, places: pace.NewPlaces(loadsAtOnce), turn: semaphore.NewWeighted(options.Memory), engine: engine{cacheDir: options.CacheDir},
+		options: options, places: pace.NewPlaces(loadsAtOnce), turn: semaphore.NewWeighted(options.Memory),
+		engine: engine{cacheDir: options.CacheDir},
 	}, nil
 }
 
