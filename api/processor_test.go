@@ -61,11 +61,12 @@ func TestWhoHasUsedItsShareOfTheProcessorsWaits(t *testing.T) {
 // used returns the time of the processors that a request was billed.
 func (a *app) used(t *testing.T, p *pace.Processor, method, path, body string, status int) time.Duration {
 	t.Helper()
-	before := p.Account(a.keyID).Reset
+	paid := func() time.Time { return time.Now().Add(p.Account(a.keyID).Reset) }
+	before := paid()
 	if got := a.send(t, a.request(t, method, path, body)); got.status != status {
 		t.Errorf("%s %s %s: got %d %s", method, path, body, got.status, got.body)
 	}
-	return p.Account(a.keyID).Reset - before
+	return paid().Sub(before)
 }
 
 // TestWhatARequestComputesIsBilled: answers on other terms more than those that are cached,
