@@ -232,7 +232,7 @@ func (l *Limits) Room(r *request.Request, things ...pace.Kept) (room Room, err e
 const rowsReservedFor = 15 * time.Second
 
 // keyRows is the account of the rows that a key has reserved.
-func keyRows(r *request.Request) string { return "rows:" + r.Key.ID }
+func keyRows(r *request.Request) string { return "rows-" + r.Key.ID }
 
 // checkRows reserves rows of a key, unless they would exceed its limit together with those that
 // others have reserved or that run. They are reserved before those that run are counted: so
