@@ -55,18 +55,22 @@ func (g *generator) stock(t *testing.T, a *app) {
 			t.Fatal(err)
 		}
 	}
-	hook, _, err := hooks.Add(t.Context(), a.keyID, webhook.NewID(), "https://receiver.example/", webhook.Events())
-	if err != nil {
-		t.Fatal(err)
+	var ids []string // several: requests delete some
+	for i := range 4 {
+		hook, _, err := hooks.Add(t.Context(), a.keyID, webhook.NewID(), fmt.Sprint("https://receiver.example/", i), webhook.Events())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, hook.ID)
 	}
-	sent, err := hooks.Test(t.Context(), a.keyID, hook.ID, strconv.FormatUint(g.Uint64(), 36), time.Now())
+	sent, err := hooks.Test(t.Context(), a.keyID, ids[0], strconv.FormatUint(g.Uint64(), 36), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	g.ids = map[string][]string{
 		"jobs/id":             {a.submitted(t, hangs), a.submitted(t, fmt.Sprint("/fuzz/", g.IntN(1e9))), a.submitted(t, forbidden), a.submit(t, noMatch)},
 		"batches/id":          {batchOf("sf")(t, a), batchOf("sfrw=x")(t, a)},
-		"webhooks/id":         {hook.ID},
+		"webhooks/id":         ids,
 		"webhooks/delivery":   {sent.ID},
 		"condition-report/id": {keepReading(t, a)},
 		"vehicles/modelBody":  {"IST - NCP110 - HATCHBACK", "VITZ - NCP131 - HATCHBACK"},
