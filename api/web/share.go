@@ -16,14 +16,14 @@ import (
 )
 
 // Page is the middleware of every page: the visitors of a network use no more than their share
-// of the processors of this process. What a page takes is billed to them afterwards, with a
-// quarter for the collector of the runtime and for the connection.
+// of the processors of this process. What a page takes is billed to them afterwards, with
+// as much for the collector of the runtime, and what the connection, the log and Redis take.
 func (p *Pages) Page(next request.Handler) http.Handler {
 	page := p.Frame.Page(next)
 	return p.admitted(func(w http.ResponseWriter, r *http.Request, owner string) {
 		began := time.Now()
 		page.ServeHTTP(w, r)
-		used := time.Since(began) * 5 / 4
+		used := 2*time.Since(began) + besideTime
 		if r.Method == http.MethodPost { // it may wait for its body, and the API bills what it computes
 			used = min(used, postTime)
 		}
@@ -31,8 +31,11 @@ func (p *Pages) Page(next request.Handler) http.Handler {
 	})
 }
 
+// besideTime is what a page takes beside what is measured.
+const besideTime = 1500 * time.Microsecond
+
 // postTime is what a form takes beside the work of the API.
-const postTime = 2 * time.Millisecond
+const postTime = 5 * time.Millisecond
 
 // stream is the middleware of a page that lasts: it takes next to nothing.
 func (p *Pages) stream(next request.Handler) http.Handler {

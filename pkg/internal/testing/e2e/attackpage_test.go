@@ -1,12 +1,14 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -121,5 +123,51 @@ func TestAttackVisitorsOfOneNetwork(t *testing.T) {
 	t.Logf("%d requests led to a page, %d were refused", kept.Load(), refused.Load())
 	if kept.Load() == 0 || refused.Load() == 0 {
 		t.Errorf("got %d requests with a page and %d refused, want some of each", kept.Load(), refused.Load())
+	}
+}
+
+// processorTime returns what a process has used of the processors, in hundredths of a second.
+func (s *underAttack) processorTime(pid int) (ticks int) {
+	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, rest, _ := strings.Cut(string(data), ") ")
+	if fields := strings.Fields(rest); len(fields) > 12 {
+		user, _ := strconv.Atoi(fields[11])
+		system, _ := strconv.Atoi(fields[12])
+		ticks = user + system
+	}
+	return ticks
+}
+
+// A visitor of one network reads a page a hundred times a second: most are refused, and the API
+// uses a fraction of a processor.
+func TestAttackReader(t *testing.T) {
+	testenv.Long(t)
+	s := attacked(t, settings{api: []string{"--page"}})
+	reader := s.caller("reader")
+	reader.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	link := s.listings() + listingtest.Cars()[0].Path()
+	at := reader.visit(t.Context(), link).header.Get("Location")
+	if at == "" {
+		t.Fatal("no page")
+	}
+	testenv.Await(t, "the answer", func() (any, bool) {
+		got := reader.request(t.Context(), http.MethodGet, at, http.NoBody, "Accept", "text/html")
+		return got.status, bytes.Contains(got.body, []byte(`id="number"`))
+	})
+	read := map[int]int{}
+	times(800, 8, func(int) { // until what may be used at once is gone
+		reader.request(t.Context(), http.MethodGet, at, http.NoBody, "Accept", "text/html", "Accept-Encoding", "gzip")
+	})
+	ticks, begun := s.processorTime(s.api.PID()), time.Now()
+	for range 1000 {
+		got := reader.request(t.Context(), http.MethodGet, at, http.NoBody, "Accept", "text/html", "Accept-Encoding", "gzip")
+		read[got.status]++
+		sleep(t.Context(), 9*time.Millisecond)
+	}
+	took := time.Since(begun)
+	used := float64(s.processorTime(s.api.PID())-ticks) / 100 / took.Seconds()
+	t.Logf("%v; %.0f requests a second use %.2f of a processor", read, 1000/took.Seconds(), used)
+	if used > 0.25 || read[http.StatusTooManyRequests] == 0 || read[http.StatusOK] == 0 {
+		t.Errorf("got %.2f of a processor and %v, want at most 0.25, some read and the rest refused", used, read)
 	}
 }
