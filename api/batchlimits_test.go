@@ -85,7 +85,9 @@ func TestAListIsAcceptedWithRoomForAllItsResults(t *testing.T) {
 			urls[i] = fmt.Sprintf(`"https://cars.example/row/%d"`, from+i)
 		}
 		got := a.send(t, a.request(t, http.MethodPost, "/v1/batches"+query, `{"urls":[`+strings.Join(urls, ",")+`]}`))
-		var said struct{ Storage storage }
+		var said struct {
+			Storage storage `json:"storage"`
+		}
 		if err := json.Unmarshal([]byte(got.body), &said); err != nil {
 			t.Fatal(err)
 		}

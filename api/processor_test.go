@@ -59,12 +59,12 @@ func TestWhoHasUsedItsShareOfTheProcessorsWaits(t *testing.T) {
 }
 
 // used returns the time of the processors that a request was billed.
-func (a *app) used(t *testing.T, p *pace.Processor, method, path, body string, status int) time.Duration {
+func (a *app) used(t *testing.T, p *pace.Processor, path, body string, status int) time.Duration {
 	t.Helper()
 	paid := func() time.Time { return time.Now().Add(p.Account(a.keyID).Reset) }
 	before := paid()
-	if got := a.send(t, a.request(t, method, path, body)); got.status != status {
-		t.Errorf("%s %s %s: got %d %s", method, path, body, got.status, got.body)
+	if got := a.send(t, a.request(t, http.MethodPost, path, body)); got.status != status {
+		t.Errorf("POST %s %s: got %d %s", path, body, got.status, got.body)
 	}
 	return paid().Sub(before)
 }
@@ -81,15 +81,15 @@ func TestWhatARequestComputesIsBilled(t *testing.T) {
 	}
 	processor.Bill(a.keyID, 4*time.Second) // so that nothing is paid for when the next is asked
 	const kept = `{"url":"` + site + `/kept"`
-	plain := a.used(t, processor, http.MethodPost, "/v1/estimate", kept+`}`, http.StatusOK)
-	terms := a.used(t, processor, http.MethodPost, "/v1/estimate", kept+`,"byMonth":true,"target":{"onTheRoadTZS":31000000}}`, http.StatusOK)
-	again := a.used(t, processor, http.MethodPost, "/v1/estimate", kept+`,"byMonth":true,"target":{"onTheRoadTZS":31000000}}`, http.StatusOK)
+	plain := a.used(t, processor, "/v1/estimate", kept+`}`, http.StatusOK)
+	terms := a.used(t, processor, "/v1/estimate", kept+`,"byMonth":true,"target":{"onTheRoadTZS":31000000}}`, http.StatusOK)
+	again := a.used(t, processor, "/v1/estimate", kept+`,"byMonth":true,"target":{"onTheRoadTZS":31000000}}`, http.StatusOK)
 	if terms <= 2*plain || again >= terms/2 {
 		t.Errorf("billed: cached %s, on other terms %s, on these again %s", plain, terms, again)
 	}
 	rows := strings.Repeat(`{"url":"`+site+`/kept"},`, 900)
-	dry := a.used(t, processor, http.MethodPost, "/v1/batches?dryRun=true", `{"items":[`+strings.TrimSuffix(rows, ",")+`]}`, http.StatusOK)
-	bill := a.used(t, processor, http.MethodPost, "/v1/bill-check", `{"text":"`+strings.Repeat(`freight to Dar 1,200 USD\n`, 50)+`"}`, http.StatusOK)
+	dry := a.used(t, processor, "/v1/batches?dryRun=true", `{"items":[`+strings.TrimSuffix(rows, ",")+`]}`, http.StatusOK)
+	bill := a.used(t, processor, "/v1/bill-check", `{"text":"`+strings.Repeat(`freight to Dar 1,200 USD\n`, 50)+`"}`, http.StatusOK)
 	if dry <= 2*plain || bill <= plain {
 		t.Errorf("billed: cached %s, a dry run of 900 rows %s, a bill of 50 lines %s", plain, dry, bill)
 	}

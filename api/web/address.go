@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base32"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -80,7 +81,9 @@ func (p *Pages) addressOf(ctx context.Context, path, token string, terms url.Val
 		return address, nil
 	}
 	signature, err := p.seal(ctx, "terms", token, terms.Encode())
-	return address + "?" + terms.Encode() + "&" + termSignature + "=" + signature, err
+	signed := maps.Clone(terms)
+	signed.Set(termSignature, signature)
+	return address + "?" + signed.Encode(), err
 }
 
 // find returns what the address of a page leads to.
@@ -96,8 +99,10 @@ func (p *Pages) find(r *http.Request) (*link, error) {
 		return nil, err
 	}
 	page, signed, _ := strings.Cut(address, "?")
+	given := maps.Clone(terms)
+	given.Set(termSignature, query.Get(termSignature))
 	if page != r.URL.Path && !strings.HasPrefix(r.URL.Path, page+"/") ||
-		len(terms) > 0 && !hmac.Equal([]byte(signed), []byte(terms.Encode()+"&"+termSignature+"="+query.Get(termSignature))) {
+		len(terms) > 0 && !hmac.Equal([]byte(signed), []byte(given.Encode())) {
 		return nil, errUnknown
 	}
 	found.terms, found.query = terms, signed

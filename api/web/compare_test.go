@@ -9,6 +9,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"regexp"
 	"strings"
@@ -94,10 +95,18 @@ func asked(t *testing.T, h http.Handler, path, body string) string {
 	t.Helper()
 	w := post(h, path, body, http.Header{})
 	at := w.Header().Get("Location")
-	if w.Code != http.StatusSeeOther || !regexp.MustCompile("^"+path+`/[A-Z2-7]{26}$`).MatchString(at) {
+	if w.Code != http.StatusSeeOther || !regexp.MustCompile("^"+path+`/[A-Z2-7]{26}(\?.+)?$`).MatchString(at) {
 		t.Fatalf("%d %s\n%s", w.Code, at, w.Body)
 	}
 	return at
+}
+
+// partOf returns the address of a part of a page in a language, on the terms of that page.
+func partOf(page, below, lang string) string {
+	path, query, _ := strings.Cut(page, "?")
+	fields, _ := url.ParseQuery(query)
+	fields.Set("lang", lang)
+	return path + below + "?" + fields.Encode()
 }
 
 // shows reports what a page lacks.
@@ -121,12 +130,12 @@ func TestTwoCarsAreComparedInBothLanguages(t *testing.T) {
 	if want := `/v1/compare {"lang":"en","url1":"https://cars.example/1","url2":"https://cars.example/2"}`; sent != want {
 		t.Errorf("the API was asked %s", sent)
 	}
-	body := shows(t, h, at+"?lang=en", "<h1", "Car 1: TOYOTA COROLLA FIELDER 2016", "Car 2: TOYOTA PASSO 2017", "TSh 46.1 million",
+	body := shows(t, h, partOf(at, "", "en"), "<h1", "Car 1: TOYOTA COROLLA FIELDER 2016", "Car 2: TOYOTA PASSO 2017", "TSh 46.1 million",
 		"In its favour", "Whole cost of car 2", `property="og:title" content="TOYOTA COROLLA FIELDER 2016: TSh 46.1 million`)
 	if bars, points := strings.Count(body, `class="bar"`), strings.Count(body, `class="both"`); bars != 2 || points != 6 {
 		t.Errorf("%d bars of costs, %d of points", bars, points)
 	}
-	shows(t, h, at+"?lang=sw", "Gari 1: TOYOTA COROLLA FIELDER 2016", "TSh milioni 46.1", "Yanayolipendekeza")
+	shows(t, h, partOf(at, "", "sw"), "Gari 1: TOYOTA COROLLA FIELDER 2016", "TSh milioni 46.1", "Yanayolipendekeza")
 	if again := asked(t, h, "/c", "u1=https://cars.example/1&u2=https://cars.example/2"); again != at {
 		t.Errorf("the same request has another page")
 	}
@@ -251,7 +260,7 @@ func TestTheHighestPriceIsShown(t *testing.T) {
 			func(e *vehicle.Estimate) {
 				e.MaxPrice = &vehicle.MaxPrice{TargetTZS: 40_000_000, FOB: limits(price(5117)), CF: limits(price(6201))}
 			},
-			"u=https://cars.example/1&target=TSh+40,000,000", `/v1/estimate {"target":{"onTheRoadTZS":40000000},"url":"https://cars.example/1"}`,
+			"u=https://cars.example/1&target=TSh+40,000,000", `/v1/estimate {"byMonth":true,"url":"https://cars.example/1"}`,
 			[]string{
 				`id="number">USD 5,117<`, "USD 6,201", "no more than USD 4,900", "Above USD 5,600", "asks USD 6,180", `action="/go"`,
 				"at most USD 5,117 for TSh 40 million", "/choose",
@@ -262,7 +271,7 @@ func TestTheHighestPriceIsShown(t *testing.T) {
 				e.Car.CFPriceUSD, e.Car.FOBPriceUSD = e.Car.FOBPriceUSD, nil
 				e.MaxPrice = &vehicle.MaxPrice{TargetTZS: 40_000_000, FOB: limits(price(5117)), CF: limits(price(6201))}
 			},
-			"make=TOYOTA&modelBody=PASSO&year=2017&target=40000000", `/v1/quote {"make":"TOYOTA","modelBody":"PASSO","target":{"onTheRoadTZS":40000000},"year":2017}`,
+			"make=TOYOTA&modelBody=PASSO&year=2017&target=40000000", `/v1/quote {"byMonth":true,"make":"TOYOTA","modelBody":"PASSO","year":2017}`,
 			[]string{`id="number">USD 6,201<`, `action="/hand"`},
 		},
 		"too low": {
@@ -279,13 +288,16 @@ func TestTheHighestPriceIsShown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var sent string
-			_, h := served(t, saying(estimate(t, c.change), &sent))
+			pages, h := served(t, saying(estimate(t, c.change), &sent))
+			pages.options.Terms = func(url.Values) (Pricing, error) { // the highest prices are those of the case
+				return func(result []byte, _ bool, _ time.Time) ([]byte, error) { return result, nil }, nil
+			}
 			at := asked(t, h, "/bid", c.body)
 			if c.sent != "" && sent != c.sent {
 				t.Errorf("the API was asked %s", sent)
 			}
 			shows(t, h, at, c.want...)
-			shows(t, h, at+"?lang=sw", "Onyesha gharama yote")
+			shows(t, h, partOf(at, "", "sw"), "Onyesha gharama yote")
 		})
 	}
 	_, h := served(t, saying(nil, nil))
@@ -360,11 +372,11 @@ func TestASheetIsReadFromALinkAndFromAFile(t *testing.T) {
 		t.Errorf("the API got %q; %s, %s", got, file, link)
 	}
 	for _, at := range []string{link, file} {
-		body := shows(t, h, at+"?lang=en", "At a glance", "Condition outside", "What to ask before paying", "/map.svg?lang=en", `lang="ja"`)
+		body := shows(t, h, partOf(at, "", "en"), "At a glance", "Condition outside", "What to ask before paying", "/map.svg?lang=en", `lang="ja"`)
 		if sections := strings.Count(body, "<details"); sections != 9 {
 			t.Errorf("%d parts to fold, want eight sections and the message", sections)
 		}
-		shows(t, h, at+"?lang=sw", "Kwa muhtasari", "Hali ya nje", "/map.svg?lang=sw")
+		shows(t, h, partOf(at, "", "sw"), "Kwa muhtasari", "Hali ya nje", "/map.svg?lang=sw")
 		drawing := get(h, at+"/map.svg?lang=sw", nil)
 		if drawing.Code != http.StatusOK || !strings.HasPrefix(drawing.Body.String(), "<svg") ||
 			!strings.Contains(drawing.Header().Get("Content-Security-Policy"), "sandbox") {
@@ -429,7 +441,7 @@ func TestEntriesShowTheCostOnTheRoad(t *testing.T) {
 		return map[string]vehicle.Summary{labels[0]: {OnTheRoad: sum(30_000_000)}, labels[1]: {PortAndTaxesOnly: sum(12_000_000)}}, nil
 	}
 	at := ask(t, h, "u=https://cars.example/1")
-	body := shows(t, h, at+"/choose", "TSh 30 million on the road", "TSh 12 million without car and ship", "between TSh 12 million and TSh 30 million",
+	body := shows(t, h, partOf(at, "/choose", "en"), "TSh 30 million on the road", "TSh 12 million without car and ship", "between TSh 12 million and TSh 30 million",
 		`class="dot" x="976"`, `class="dot" x="0"`)
 	if strings.Count(body, `class="dot"`) != 2 {
 		t.Errorf("dots\n%s", body)
@@ -515,10 +527,10 @@ func TestHostileTextsAreNeverMarkup(t *testing.T) {
 			t.Parallel()
 			_, h := served(t, saying(json.RawMessage(c.api), nil))
 			at := asked(t, h, path, c.body)
-			for _, part := range []string{"?lang=en", "?lang=sw"} {
-				body := shows(t, h, at+part, "&lt;script&gt;")
+			for _, lang := range []string{"en", "sw"} {
+				body := shows(t, h, partOf(at, "", lang), "&lt;script&gt;")
 				if found := regexp.MustCompile(`<script>|<img src=x|' onmouseover='|href="javascript:|action="javascript:`).FindString(body); found != "" {
-					t.Errorf("%s%s has %q\n%s", at, part, found, body)
+					t.Errorf("%s in %s has %q\n%s", at, lang, found, body)
 				}
 			}
 		})

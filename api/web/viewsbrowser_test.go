@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
+	"ushuru/api/web"
 	"ushuru/pkg/demo"
 	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/localtime"
@@ -35,7 +36,7 @@ func (b *browser) send(form, kind string, fields ...[2]string) string {
 	}
 	b.run(chromedp.Evaluate(fmt.Sprintf(`document.getElementById(%q).form.querySelector("button").click()`, fields[0][0]), nil))
 	b.await(ended(kind))
-	return b.text("location.origin + location.pathname")
+	return b.text("location.href")
 }
 
 // sendFile sends a file as an auction sheet.
@@ -43,7 +44,7 @@ func (b *browser) sendFile(home, file string) string {
 	b.t.Helper()
 	b.run(chromedp.Navigate(home+"/s"), chromedp.SetUploadFiles("#file", []string{file}), chromedp.Click("form button"))
 	b.await(ended("s"))
-	return b.text("location.origin + location.pathname")
+	return b.text("location.href")
 }
 
 // sheetFile writes the sheet of a car of the demo into a file, as a phone would have it.
@@ -75,7 +76,7 @@ func TestComparisonSheetAndBidInEveryForm(t *testing.T) {
 	for _, l := range looks() {
 		b.view(l.width, l.scheme)
 		for name, address := range pages {
-			b.run(chromedp.Navigate(address + "?lang=" + l.lang))
+			b.run(chromedp.Navigate(web.PartOf(address, "", l.lang)))
 			b.await(`document.readyState === "complete" && [...document.images].every(i => i.complete && i.naturalWidth)`)
 			b.check(service.URL)
 			b.checkHeadings(name)
@@ -89,6 +90,9 @@ func TestComparisonSheetAndBidInEveryForm(t *testing.T) {
 	b.run(chromedp.Navigate(service.URL + "/"))
 	if n := b.text(`document.querySelectorAll("#history a").length`); n != "4" {
 		t.Errorf("the history has %s entries, want the comparison, the bid and two sheets", n)
+	}
+	for address := range strings.Lines(b.text(`[...document.querySelectorAll("#history a")].map(a => a.href).join("\n")`)) {
+		download(t, strings.TrimSpace(address)) // with its terms
 	}
 }
 
@@ -104,7 +108,7 @@ func (b *browser) newPages(service *demo.Demo) map[string]string {
 		"sheet":      b.send(service.URL+"/s", "s", [2]string{"u", service.Site + cars[0].Sheet()}),
 		"upload":     b.sendFile(service.URL, sheetFile(b.t, service)),
 	}
-	pages["choose"] = pages["bid"] + "/choose"
+	pages["choose"] = web.PartOf(pages["bid"], "/choose", "en")
 	return pages
 }
 
@@ -116,7 +120,7 @@ func TestComparisonSheetAndBidAreAccessible(t *testing.T) {
 	for name, address := range b.newPages(service) {
 		for lang, scheme := range map[string]string{"en": "light", "sw": "dark"} {
 			b.view(320, scheme)
-			b.run(chromedp.Navigate(address + "?lang=" + lang))
+			b.run(chromedp.Navigate(web.PartOf(address, "", lang)))
 			if found := b.Violations(); len(found) > 0 {
 				t.Errorf("%s, %s: %s", name, lang, strings.Join(found, "\n"))
 			}
@@ -195,7 +199,7 @@ func TestTheStatesOfComparisonSheetAndBid(t *testing.T) {
 		"sheet-none":    b.sendFile(service.URL, note),
 	} {
 		for _, lang := range []string{"en", "sw"} {
-			b.run(chromedp.Navigate(address + "?lang=" + lang))
+			b.run(chromedp.Navigate(web.PartOf(address, "", lang)))
 			if lang == "sw" {
 				b.checkSwahili()
 			}
@@ -224,7 +228,7 @@ func TestWhatLeavesTheAnswer(t *testing.T) {
 	}
 	share := b.text(`document.querySelector('a[href^="https://wa.me/"]').href`)
 	said, err := url.QueryUnescape(share)
-	if err != nil || !strings.Contains(said, "TOYOTA COROLLA AXIO 2019: TSh ") || !strings.HasSuffix(said, "\n"+b.text("location.origin + location.pathname")) {
+	if err != nil || !strings.Contains(said, "TOYOTA COROLLA AXIO 2019: TSh ") || !strings.HasSuffix(said, "\n"+b.text("location.href")) {
 		t.Errorf("WhatsApp: %s", said)
 	}
 	b.run(chromedp.Evaluate(`document.getElementById("message").closest("details").open = true`, nil), chromedp.Click("[data-copy]"))

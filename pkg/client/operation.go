@@ -177,7 +177,8 @@ func (r ReportRequest) request() (Request, error) {
 		return Request{}, err
 	}
 	return Request{
-		Path: "/v1/condition-report" + allFields, Body: body.Bytes(), Header: http.Header{"Content-Type": {form.FormDataContentType()}},
+		Path: "/v1/condition-report" + allFields, Body: body.Bytes(),
+		Header: http.Header{"Content-Type": {form.FormDataContentType()}},
 	}, nil
 }
 

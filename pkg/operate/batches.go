@@ -55,7 +55,8 @@ func (o *Operator) Batch(ctx context.Context, id string) (*batch.Batch, error) {
 	return b, err
 }
 
-// CancelBatch ends a batch: rows that wait or run are cancelled. What has succeeded is kept. A job that others wait for too continues for them.
+// CancelBatch ends a batch: rows that wait or run are cancelled. What has succeeded is kept. A job
+// that others wait for too continues for them.
 func (o *Operator) CancelBatch(ctx context.Context, id string) (*batch.Batch, error) {
 	return act(ctx, o, "batches cancel", id, func() (*batch.Batch, error) {
 		if _, err := o.Batch(ctx, id); err != nil {

@@ -226,7 +226,8 @@ return 0
 // Settle accounts for something that is kept, and takes its room from what was promised
 // under a name.
 func (b *Bytes) Settle(ctx context.Context, id string, kept Kept, promise string, room int64) error {
-	err := scriptSettle.Run(ctx, b.redis, []string{keyBytes(id)}, hourAfter(countedFor(id, kept.TTL)), kept.Size, promise, room).Err()
+	hour := hourAfter(countedFor(id, kept.TTL))
+	err := scriptSettle.Run(ctx, b.redis, []string{keyBytes(id)}, hour, kept.Size, promise, room).Err()
 	if err != nil {
 		return fmt.Errorf("pace: account: %w", err)
 	}

@@ -38,7 +38,7 @@ type endpoint struct {
 	options redis.UniversalOptions
 }
 
-func (e *endpoint) apply(options Options) {
+func (e *endpoint) apply() {
 	o := &e.options
 	o.DialTimeout = dialTimeout
 	o.ReadTimeout = ioTimeout

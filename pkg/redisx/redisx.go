@@ -81,7 +81,7 @@ func dial(options Options) (*Conn, error) {
 	if options.RefuseExposed && target.exposed() {
 		return nil, fmt.Errorf("%s: %w", target.name, ErrExposed)
 	}
-	target.apply(options)
+	target.apply()
 	client := target.client()
 	return &Conn{endpoint: target, client: client, close: sync.OnceValue(client.Close)}, nil
 }
@@ -95,7 +95,7 @@ func dialEmbedded(options Options) (*Conn, error) {
 		return nil, err
 	}
 	target := server.endpoint()
-	target.apply(options)
+	target.apply()
 	client := target.client()
 	return &Conn{
 		endpoint: target, client: client, embedded: server,

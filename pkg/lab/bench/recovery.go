@@ -142,8 +142,6 @@ type processes struct {
 	worker *rig.Process
 }
 
-const window = 200 // listings of batches processed at once
-
 // withProcesses calls a function with an API and a worker around a Redis and a site.
 func withProcesses(ctx context.Context, site http.Handler, do func(processes) error) error {
 	return rig.WithRedisServer(ctx, func(conn *redisx.Conn, server *rig.RedisServer) error {

@@ -1,4 +1,4 @@
-// What the pages do beyond links and forms. They work without it.
+// The pages work without this.
 const $ = id => document.getElementById(id);
 const store = "ushuru.history";
 const read = () => { try { return JSON.parse(localStorage.getItem(store)) || []; } catch { return []; } };
@@ -61,14 +61,14 @@ for (const button of document.querySelectorAll("[data-print]")) {
 
 const shown = document.querySelector("[data-history]");
 if (shown) {
-  const at = location.pathname;
+  const at = location.pathname + location.search.replace(/.lang=\w+$|lang=\w+&/, "");
   write([{at, title: shown.dataset.history}, ...read().filter(entry => entry.at !== at)].slice(0, 30));
 }
 
 const history = $("history");
 if (history && read().length) {
   for (const {at, title} of read()) {
-    if (!/^\/[a-z]+\/[A-Z2-7]{26}$/.test(at)) continue;
+    if (!/^\/[a-z]+\/[A-Z2-7]{26}/.test(at)) continue;
     const link = document.createElement("a");
     link.href = at;
     link.textContent = title;

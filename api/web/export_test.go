@@ -1,0 +1,4 @@
+package web
+
+// PartOf is for the tests in a browser.
+var PartOf = partOf
