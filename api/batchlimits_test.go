@@ -76,8 +76,10 @@ func TestAListIsAcceptedWithRoomForAllItsResults(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits.Bytes = 1 << 20 })
 	type storage struct {
-		Bytes, Used, Limit int64
-		Fits               bool
+		Bytes int64 `json:"bytes"`
+		Used  int64 `json:"used"`
+		Limit int64 `json:"limit"`
+		Fits  bool  `json:"fits"`
 	}
 	batch := func(query string, from, rows int) (answer, storage) {
 		urls := make([]string, rows)

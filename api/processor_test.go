@@ -42,8 +42,8 @@ func TestWhoHasUsedItsShareOfTheProcessorsWaits(t *testing.T) {
 		got := a.send(t, a.request(t, ask.method, ask.path, ask.body))
 		wait, err := strconv.Atoi(got.header.Get("Retry-After"))
 		if got.status != http.StatusTooManyRequests || !strings.Contains(got.body, `"code":"rate_limited"`) || err != nil || wait < 900 || wait > 1000 ||
-			got.header.Get("Ratelimit-Policy") != `"processor";q=5000;w=10` || !strings.HasPrefix(got.header.Get("Ratelimit"), `"processor";r=0;t=`) ||
-			got.header.Get("Ratelimit-Limit") != "5000" || got.header.Get("Ratelimit-Remaining") != "0" {
+			got.header.Get("Ratelimit-Policy") != `"processor";q=20000;w=40` || !strings.HasPrefix(got.header.Get("Ratelimit"), `"processor";r=0;t=`) ||
+			got.header.Get("Ratelimit-Limit") != "20000" || got.header.Get("Ratelimit-Remaining") != "0" {
 			t.Errorf("%s %s: got %d %v %s", ask.method, ask.path, got.status, got.header, got.body)
 		}
 	}
@@ -59,11 +59,11 @@ func TestWhoHasUsedItsShareOfTheProcessorsWaits(t *testing.T) {
 }
 
 // used returns the time of the processors that a request was billed.
-func (a *app) used(t *testing.T, p *pace.Processor, path, body string, status int) time.Duration {
+func (a *app) used(t *testing.T, p *pace.Processor, path, body string) time.Duration {
 	t.Helper()
 	paid := func() time.Time { return time.Now().Add(p.Account(a.keyID).Reset) }
 	before := paid()
-	if got := a.send(t, a.request(t, http.MethodPost, path, body)); got.status != status {
+	if got := a.send(t, a.request(t, http.MethodPost, path, body)); got.status != http.StatusOK {
 		t.Errorf("POST %s %s: got %d %s", path, body, got.status, got.body)
 	}
 	return paid().Sub(before)
@@ -81,15 +81,15 @@ func TestWhatARequestComputesIsBilled(t *testing.T) {
 	}
 	processor.Bill(a.keyID, 4*time.Second) // so that nothing is paid for when the next is asked
 	const kept = `{"url":"` + site + `/kept"`
-	plain := a.used(t, processor, "/v1/estimate", kept+`}`, http.StatusOK)
-	terms := a.used(t, processor, "/v1/estimate", kept+`,"byMonth":true,"target":{"onTheRoadTZS":31000000}}`, http.StatusOK)
-	again := a.used(t, processor, "/v1/estimate", kept+`,"byMonth":true,"target":{"onTheRoadTZS":31000000}}`, http.StatusOK)
+	plain := a.used(t, processor, "/v1/estimate", kept+`}`)
+	terms := a.used(t, processor, "/v1/estimate", kept+`,"byMonth":true,"target":{"onTheRoadTZS":31000000}}`)
+	again := a.used(t, processor, "/v1/estimate", kept+`,"byMonth":true,"target":{"onTheRoadTZS":31000000}}`)
 	if terms <= 2*plain || again >= terms/2 {
 		t.Errorf("billed: cached %s, on other terms %s, on these again %s", plain, terms, again)
 	}
 	rows := strings.Repeat(`{"url":"`+site+`/kept"},`, 900)
-	dry := a.used(t, processor, "/v1/batches?dryRun=true", `{"items":[`+strings.TrimSuffix(rows, ",")+`]}`, http.StatusOK)
-	bill := a.used(t, processor, "/v1/bill-check", `{"text":"`+strings.Repeat(`freight to Dar 1,200 USD\n`, 50)+`"}`, http.StatusOK)
+	dry := a.used(t, processor, "/v1/batches?dryRun=true", `{"items":[`+strings.TrimSuffix(rows, ",")+`]}`)
+	bill := a.used(t, processor, "/v1/bill-check", `{"text":"`+strings.Repeat(`freight to Dar 1,200 USD\n`, 50)+`"}`)
 	if dry <= 2*plain || bill <= plain {
 		t.Errorf("billed: cached %s, a dry run of 900 rows %s, a bill of 50 lines %s", plain, dry, bill)
 	}
@@ -109,7 +109,8 @@ func TestAThousandRequestsAtOnceAgainstEachLimit(t *testing.T) {
 		"requests":        {pace.Limits{PerMinute: limit}, "/v1/estimate", `{"url":"` + site + `/%d"}`, http.StatusAccepted, limit},
 		"rows of batches": {pace.Limits{BatchItems: limit}, "/v1/batches", `{"urls":["` + site + `/%d"]}`, http.StatusCreated, limit},
 		"webhooks": {
-			pace.Limits{}, "/v1/webhooks", `{"url":"https://hooks.example.com/%d","events":["job.completed"]}`, http.StatusCreated,
+			pace.Limits{},
+			"/v1/webhooks", `{"url":"https://hooks.example.com/%d","events":["job.completed"]}`, http.StatusCreated,
 			webhook.MaxEndpoints,
 		},
 	} {

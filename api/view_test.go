@@ -246,9 +246,12 @@ func TestARequestHasItsMetadataAndItsWebhook(t *testing.T) {
 		return event, strings.Contains(event, said) && strings.Contains(event, `"urls":["`+site+`/tagged"]`)
 	})
 	for _, c := range []struct{ field, code string }{
-		{`"metadata":{"a":1}`, "metadata"}, {`"metadata":[]`, "metadata"}, {`"metadata":{"a":"` + strings.Repeat("x", 512) + `"}`, "metadata"},
+		{`"metadata":{"a":1}`, "metadata"},
+		{`"metadata":[]`, "metadata"},
+		{`"metadata":{"a":"` + strings.Repeat("x", 512) + `"}`, "metadata"},
 		{`"metadata":{"1":"","2":"","3":"","4":"","5":"","6":"","7":"","8":"","9":""}`, "metadata"},
-		{`"webhook":"whnone"`, "webhook"}, {`"webhook":7`, "webhook"},
+		{`"webhook":"whnone"`, "webhook"},
+		{`"webhook":7`, "webhook"},
 	} {
 		got := a.send(t, a.request(t, http.MethodPost, "/v1/estimate", `{"url":"`+site+`/tagged",`+c.field+`}`))
 		if got.status != 400 || !strings.Contains(got.body, `"code":"field_invalid"`) || !strings.Contains(got.body, `"param":"`+c.code+`"`) {

@@ -142,20 +142,13 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 		return err
 	}
 	dry, err := request.Flag(r.URL.Query(), "dryRun")
-	if err != nil {
-		return err
-	}
-	if err := r.Place.Turn.Begin(r.Context()); err != nil {
+	if err := cmp.Or(err, r.Place.Turn.Begin(r.Context())); err != nil {
 		return err
 	}
 	if dry {
 		return s.dryRun(w, r, req)
 	}
-	options := &req.Options
-	rows, err := req.Check(s.listingURL)
-	if err == nil && strings.Contains(options.Webhook, ":") { // else it is the id of one
-		options.Webhook, err = webhooks.CheckURL(options.Webhook, s.options.AllowLoopback)
-	}
+	rows, err := s.check(req)
 	r.Place.Turn.Give()
 	if err != nil {
 		return err
@@ -171,7 +164,7 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 	if err != nil {
 		return err
 	}
-	b, hook, err := s.replay(w, r, same, id, options.Webhook)
+	b, hook, err := s.replay(w, r, same, id, req.Options.Webhook)
 	if err != nil {
 		return err
 	}
@@ -208,6 +201,15 @@ func (s *Resource) read(w http.ResponseWriter, r *request.Request) (*batchreques
 		return nil, err
 	}
 	return req, r.Ignore(req.Options.Ignored...)
+}
+
+// check checks every row, and the address of a webhook.
+func (s *Resource) check(req *batchrequest.Request) ([]batch.Row, error) {
+	rows, err := req.Check(s.listingURL)
+	if options := &req.Options; err == nil && strings.Contains(options.Webhook, ":") { // else it is the id of one
+		options.Webhook, err = webhooks.CheckURL(options.Webhook, s.options.AllowLoopback)
+	}
+	return rows, err
 }
 
 // listingURL returns the canonical form of a listing's URL.

@@ -96,8 +96,10 @@ func TestVehicleSearch(t *testing.T) {
 		{name: "by code with its prefix", url: "/v1/vehicles?make=toyota&q=daa-nke165", status: 200, has: []string{`"make":"TOYOTA","total":1,"vehicles":[` + fielder + `]`}},
 		{name: "by name", url: "/v1/vehicles?make=TOYOTA&q=fielder+wagon", status: 200, has: []string{fielder}, want: map[string]string{"Cache-Control": "private, max-age=300"}},
 		{name: "in the market's spelling", url: "/v1/vehicles?make=Mercedes-Benz", status: 200, has: []string{`"make":"MERCEDES"`, `"codes":["204046"]`}},
-		{name: "a part", url: "/v1/vehicles?make=toyota&limit=1&cursor=1", status: 200, has: []string{`"total":3,`, `IST`, `"next":"2"`}, hasNot: []string{"VITZ", "FIELDER"},
-			want: map[string]string{"Link": `</v1/vehicles?cursor=2&limit=1&make=toyota>; rel="next"`}},
+		{
+			name: "a part", url: "/v1/vehicles?make=toyota&limit=1&cursor=1", status: 200, has: []string{`"total":3,`, `IST`, `"next":"2"`}, hasNot: []string{"VITZ", "FIELDER"},
+			want: map[string]string{"Link": `</v1/vehicles?cursor=2&limit=1&make=toyota>; rel="next"`},
+		},
 		{name: "past the end", url: "/v1/vehicles?make=toyota&cursor=9", status: 200, has: []string{`"total":3,"vehicles":[]`}, hasNot: []string{`"next"`}},
 		{name: "nothing found", url: "/v1/vehicles?make=toyota&q=prius", status: 200, has: []string{`"total":0,"vehicles":[]`}},
 		{name: "no such make", url: "/v1/vehicles?make=trabant", status: 404, has: []string{`"code":"make_not_found"`}},

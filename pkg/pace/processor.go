@@ -13,7 +13,7 @@ import (
 // average, and so much time beyond that.
 const (
 	processorsKey       = 0.5
-	burstKey            = 5 * time.Second
+	burstKey            = 20 * time.Second // a list of 10,000 rows as CSV and as XLSX, one after the other
 	processorsAnonymous = 0.2
 	burstAnonymous      = 2 * time.Second
 
