@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"os"
@@ -30,7 +31,16 @@ var addressFields = map[string]func(shape string) (path, body string){
 	"/v1/compare url2": func(shape string) (string, string) {
 		return "/v1/compare", asJSON(map[string]any{"url1": site + "/ssrf", "url2": shape})
 	},
-	"/v1/condition-report url": func(shape string) (string, string) { return "/v1/condition-report", withURL("url", shape) },
+	"/v1/condition-report url":     func(shape string) (string, string) { return "/v1/condition-report", withURL("url", shape) },
+	"/v1/estimate webhook":         withWebhook("/v1/estimate", "url"),
+	"/v1/compare webhook":          withWebhook("/v1/compare", "url1", "url2"),
+	"/v1/condition-report webhook": withWebhook("/v1/condition-report", "url"),
+	"/v1/bill-check webhook": func(shape string) (string, string) {
+		return "/v1/bill-check", asJSON(map[string]any{"text": "Wharfage 450,000", "webhook": secure(shape)})
+	},
+	"/v1/quote webhook": func(shape string) (string, string) {
+		return "/v1/quote", asJSON(map[string]any{"make": "TOYOTA", "model": "IST", "year": 2016, "webhook": secure(shape)})
+	},
 	"/v1/batches urls": func(shape string) (string, string) {
 		return "/v1/batches", asJSON(map[string]any{"urls": []string{shape}})
 	},
@@ -50,6 +60,17 @@ var addressFields = map[string]func(shape string) (path, body string){
 		return "/v1/webhooks", asJSON(map[string]any{"url": secure(shape), "events": []string{"job.completed"}})
 	},
 	"/v1/webhooks/{id} url": func(shape string) (string, string) { return "/v1/webhooks/wh0", withURL("url", secure(shape)) },
+}
+
+// withWebhook is a request about listings whose events go to a shape: only ids of webhooks are taken.
+func withWebhook(path string, urls ...string) func(shape string) (string, string) {
+	return func(shape string) (string, string) {
+		body := map[string]any{"webhook": secure(shape)}
+		for i, name := range urls {
+			body[name] = fmt.Sprint(site, "/ssrf", i)
+		}
+		return path, asJSON(body)
+	}
 }
 
 // methodOf is how a path of addressFields is requested.
@@ -94,7 +115,7 @@ func TestAttackSSRFShapesInEveryField(t *testing.T) {
 		}
 	}
 	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits.PerMinute = 0 })
-	refused := regexp.MustCompile(`"code":"(url_forbidden|url_invalid|url_missing|url_unsupported|sheet_host_unsupported|csv_invalid|rows_invalid)"`)
+	refused := regexp.MustCompile(`"code":"(url_forbidden|url_invalid|url_missing|url_unsupported|sheet_host_unsupported|csv_invalid|rows_invalid)"|"field":"webhook"`)
 	sent := 0
 	step := 3 // in the short form every shape goes through a third of the fields
 	if os.Getenv("USHURU_ATTACK") == "full" {

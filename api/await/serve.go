@@ -147,7 +147,7 @@ func ViewOf(r *request.Request, kind string) terms.View {
 // Outcome finds the outcome of a request, or submits its job. It is stored under the
 // Idempotency-Key, and announced to webhooks when it was known before.
 func (k *Work) Outcome(w http.ResponseWriter, r *request.Request, wanted Wanted) (found Outcome, err error) {
-	if err := k.checkWebhook(r); err != nil {
+	if err := k.CheckWebhook(r); err != nil {
 		return found, err
 	}
 	same, err := k.Begin(w, r, wanted.Identity)
@@ -317,8 +317,8 @@ func keptFor(kind, dedupKey string, attachment []byte) []pace.Kept {
 	return kept
 }
 
-// checkWebhook refuses a request that names a webhook which its key does not have.
-func (k *Work) checkWebhook(r *request.Request) error {
+// CheckWebhook refuses a request that names a webhook which its key does not have.
+func (k *Work) CheckWebhook(r *request.Request) error {
 	if r.Tags.Webhook == "" {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package estimates
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -113,7 +114,7 @@ func (s *Resource) PostBill(w http.ResponseWriter, plain *http.Request) error {
 	case err != nil:
 		return err
 	case wanted == nil: // no car: what needs none is said at once
-		if err := s.options.Limits.CheckRate(w, r); err != nil {
+		if err := cmp.Or(s.options.Limits.CheckRate(w, r), s.options.Work.CheckWebhook(r)); err != nil {
 			return err
 		}
 		request.WriteBytes(w, http.StatusOK, alone)
