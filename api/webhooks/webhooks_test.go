@@ -201,7 +201,11 @@ func TestWhatCannotBeReadIsNotNotFound(t *testing.T) {
 		do := func(context.Context, http.ResponseWriter, *request.Request) (int, any, error) {
 			return 200, nil, c.failure
 		}
-		if got := one(t, s, do, http.MethodGet, "id", "", ""); got.Status != c.want {
+		method, below := http.MethodGet, ""
+		if c.want == http.StatusConflict { // of what sends something
+			method, below = http.MethodPost, "/test"
+		}
+		if got := one(t, s, do, method, "id", below, ""); got.Status != c.want {
 			t.Errorf("%v: got %d, want %d", c.failure, got.Status, c.want)
 		}
 	}
