@@ -149,7 +149,7 @@ func TestAttackConnectionsOfManyAddresses(t *testing.T) {
 // the others are answered at once.
 func TestAttackWaiters(t *testing.T) {
 	testenv.Long(t)
-	s := attacked(t, settings{worker: []string{"--fetch-rate", "0"}})
+	s := attacked(t, settings{api: []string{"--key-jobs", "400"}, worker: []string{"--fetch-rate", "0"}})
 	site := s.serve(drip())
 	var waiting lives
 	const atMost = 200 // of one key
