@@ -55,6 +55,6 @@ const defaultTimeout = 30 * time.Second
 // How long a picture and a document may be decoded, without waiting for others. A picture
 // of a phone takes half a second.
 const (
-	maxPicture  = 3 * time.Second
-	maxDocument = 10 * time.Second
+	maxPicture  = slowness * 3 * time.Second
+	maxDocument = slowness * 10 * time.Second
 )
