@@ -11,6 +11,9 @@ import (
 	"ushuru/pkg/pace"
 )
 
+// pass lets time pass on the clock of a bubble of synctest.
+func pass(d time.Duration) { time.Sleep(d) }
+
 // compute has the owner compute for a time, and reports whether it was let.
 func compute(t *testing.T, p *pace.Processor, owner string, took time.Duration) bool {
 	t.Helper()
@@ -23,7 +26,7 @@ func compute(t *testing.T, p *pace.Processor, owner string, took time.Duration) 
 		t.Error(err)
 		return false
 	}
-	time.Sleep(took) // the clock of a bubble
+	pass(took)
 	turn.Give()
 	return true
 }
@@ -46,7 +49,7 @@ func TestWhoComputesAllDayGetsTheShare(t *testing.T) {
 				if account.RetryAfter <= 0 || account.Remaining != 0 || account.Reset < account.RetryAfter {
 					t.Fatalf("%s is refused with %+v", owner, account)
 				}
-				time.Sleep(account.RetryAfter)
+				pass(account.RetryAfter)
 			}
 			if off := (computed - want).Abs(); off > 200*time.Millisecond {
 				t.Errorf("%s computed for %s of a minute, want %s", owner, computed, want)
@@ -54,7 +57,7 @@ func TestWhoComputesAllDayGetsTheShare(t *testing.T) {
 			if !compute(t, p, "key2", time.Millisecond) {
 				t.Error("another owner is refused")
 			}
-			time.Sleep(time.Minute)
+			pass(time.Minute)
 			if got := p.Account(owner); got.Reset != 0 || !got.Allowed {
 				t.Errorf("after a minute of rest: %+v", got)
 			}
@@ -79,7 +82,7 @@ func TestAThousandComputationsAtOnce(t *testing.T) {
 				for n := running.Add(1); n > most.Load(); {
 					most.Store(n)
 				}
-				time.Sleep(120 * time.Millisecond)
+				pass(120 * time.Millisecond)
 				running.Add(-1)
 				served.Add(1)
 				turn.Give()
@@ -125,7 +128,7 @@ func TestPartsOfALongComputation(t *testing.T) {
 			if err := errors.Join(turn.Take(t.Context()), turn.Take(t.Context())); err != nil { // it has the place
 				t.Fatal(err)
 			}
-			time.Sleep(time.Second)
+			pass(time.Second)
 			turn.Give()
 			turn.Give()
 		}
