@@ -19,7 +19,7 @@ func TestALoginEnds(t *testing.T) {
 			later  time.Duration // of the clock of the bubble
 			counts bool
 		}{{cookieAge - time.Second, true}, {2 * time.Second, false}} {
-			time.Sleep(c.later)
+			<-time.After(c.later)
 			if err := signer.Decode(CookieName, made, &login); (err == nil) != c.counts {
 				t.Errorf("after %v more: got %v, want the login to count: %t", c.later, err, c.counts)
 			}
