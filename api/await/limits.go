@@ -480,10 +480,14 @@ func (l *Limits) AdmitBody(w http.ResponseWriter, r *request.Request) error {
 // takeTurns has the body of a request decoded in turns.
 func takeTurns(r *request.Request, from io.Reader) {
 	turned := &turnedReader{from, r.Context(), r.Place.Turn}
+	size := turnSize
+	if r.ContentLength >= 0 {
+		size = min(size, int(r.ContentLength)+1) // the end is read with the last byte
+	}
 	r.Body = struct {
 		io.Reader
 		io.Closer
-	}{bufio.NewReaderSize(turned, turnSize), r.Body}
+	}{bufio.NewReaderSize(turned, size), r.Body}
 }
 
 // pacedBody is a body that must arrive at a least rate.

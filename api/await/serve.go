@@ -17,6 +17,7 @@ import (
 	"ushuru/api/terms"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/webhook"
@@ -116,8 +117,22 @@ func (k *Work) Serve(w http.ResponseWriter, r *request.Request, wanted Wanted, f
 	if err != nil {
 		return err
 	}
-	request.WriteBytes(w, http.StatusOK, r.Fields.Of(body, r.View))
+	viewed, err := k.options.Limits.Compute(r, reading{request.Hash(body), wanted.Kind, r.View, r.Fields.Asked()}, func() ([]byte, error) {
+		return r.Fields.Of(body, r.View), nil
+	})
+	if err != nil {
+		return err
+	}
+	request.WriteBytes(w, http.StatusOK, viewed)
 	return nil
+}
+
+// reading names a result as a caller reads it.
+type reading struct {
+	Result string // hash
+	Kind   string // of job, whose usual members these are
+	View   message.View
+	Fields string
 }
 
 // Outcome is what responds to a request: a cached result, or the job that computes

@@ -19,15 +19,15 @@ func WriteJSON(w http.ResponseWriter, status int, body any) error {
 	if err != nil {
 		return err
 	}
-	WriteBytes(w, status, data)
+	WriteBytes(w, status, viewOf(w).Of(data))
 	return nil
 }
 
-// WriteBytes responds with encoded JSON.
+// WriteBytes responds with encoded JSON whose texts are in the view of the caller.
 func WriteBytes(w http.ResponseWriter, status int, data []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(viewOf(w).Of(data)) // it fails only when the client has disconnected
+	_, _ = w.Write(data) // it fails only when the client has disconnected
 }
 
 // WriteTagged responds with data under a tag of its content, or with 304 to a caller who has it.
@@ -64,7 +64,7 @@ func WriteProblem(w http.ResponseWriter, p *problem.Problem) error {
 		return err
 	}
 	p.SetHeader(w.Header())
-	WriteBytes(w, p.Status, data)
+	WriteBytes(w, p.Status, viewOf(w).Of(data))
 	return nil
 }
 
