@@ -29,22 +29,24 @@ type Fields struct {
 type members map[string]members
 
 // FieldSets are the sets of members of a kind of result: Contract has those of the
-// specification, and Usual those that are read or, Without, left out when the caller names none.
+// specification, and Usual those that are read when the caller names none.
 type FieldSets struct {
 	Of       any // has the JSON of the result
 	Contract string
-	Usual    string
-	Without  bool
+	Usual    Fields
 }
+
+// Only returns the members of a list of their dotted names.
+func Only(list string) Fields { return Fields{members: membersOf(list)} }
+
+// AllBut returns all members but those of a list of their dotted names.
+func AllBut(list string) Fields { return Fields{members: membersOf(list), without: true} }
 
 // ReadFields returns the members that the query of a request names, of a kind of result.
 func (r *Request) ReadFields(sets FieldSets) (Fields, error) {
 	switch asked := r.URL.Query().Get("fields"); asked {
 	case "":
-		if sets.Usual == "" {
-			return Fields{}, nil
-		}
-		return Fields{members: membersOf(sets.Usual), without: sets.Without}, nil
+		return sets.Usual, nil
 	case FieldsAll:
 		return Fields{asked: asked}, nil
 	default:

@@ -23,7 +23,7 @@ type part struct {
 	Text string `json:"text"`
 }
 
-var sets = request.FieldSets{Of: result{}, Contract: "name,parts.code", Usual: "tags,parts.text", Without: true}
+var sets = request.FieldSets{Of: result{}, Contract: "name,parts.code", Usual: request.AllBut("tags,parts.text")}
 
 const whole = `{"name":"n","parts":[{"code":"1","text":"a"},{"code":"2","text":"b"}],"other":null,"tags":["t"],"any":{"x":{"y":1}}}`
 

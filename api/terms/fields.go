@@ -37,14 +37,14 @@ type explained struct {
 
 // The members of each kind of result.
 var (
-	OfEstimate = request.FieldSets{Of: explained{}, Contract: contractOfEstimate, Usual: longInEstimate, Without: true}
+	OfEstimate = request.FieldSets{Of: explained{}, Contract: contractOfEstimate, Usual: request.AllBut(longInEstimate)}
 	OfRow      = request.FieldSets{
-		Of: explained{}, Contract: contractOfEstimate, Usual: contractOfEstimate + "," + summaryOfRow,
+		Of: explained{}, Contract: contractOfEstimate, Usual: request.Only(contractOfEstimate + "," + summaryOfRow),
 	}
 	OfComparison = request.FieldSets{
 		Of:       vehicle.Comparison{},
 		Contract: ofBoth(contractOfEstimate) + ",condReport1,condReport2,recommendation,cached",
-		Usual:    ofBoth(longInEstimate), Without: true,
+		Usual:    request.AllBut(ofBoth(longInEstimate)),
 	}
 	OfReport = request.FieldSets{Of: vehicle.ConditionReport{}, Contract: "summary,cached"}
 )
