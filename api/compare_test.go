@@ -41,7 +41,7 @@ func comparisonOf(input tasks.CompareInput) json.RawMessage {
 	}
 	verdict := advice.Judge(pair)
 	data, err := json.Marshal(vehicle.Comparison{
-		Car1: pair.Car1, Car2: pair.Car2, Recommendation: advice.Write(verdict, pair, input.Lang), Rate: &rate, Lang: input.Lang,
+		Object: vehicle.ObjectComparison, Car1: pair.Car1, Car2: pair.Car2, Recommendation: advice.Write(verdict, pair, input.Lang), Rate: &rate, Lang: input.Lang,
 		Verdict: &verdict,
 	})
 	if err != nil {

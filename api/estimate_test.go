@@ -46,7 +46,7 @@ var estimateScenarios = []scenario{
 	},
 	{
 		name: "only the contract", url: "/v1/estimate?fields=contract", body: `{"url":"https://cars.example/contract"}`, status: 200,
-		has:    []string{`{"input":{"url":"https://cars.example/contract"},"car":{"make":"TOYOTA",`, `"tax":{"referenceNumber":`, `"cached":false}`},
+		has:    []string{`{"input":{"url":"https://cars.example/contract"},"car":{"make":"TOYOTA",`, `"tax":{"referenceNumber":`, `"cached":false,"object":"estimate"}`},
 		hasNot: []string{`"summary"`, `"driveAway"`, `"yearBasis"`, `"reasonCode"`, `"text"`},
 	},
 	{

@@ -3,7 +3,9 @@ package api_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -11,6 +13,7 @@ import (
 
 	"ushuru/api"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/operate"
 	"ushuru/pkg/testenv"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
@@ -153,5 +156,79 @@ func TestPersonOfAJoinedJobLearnsOfAPause(t *testing.T) {
 	}
 	if record, err := a.jobs.Get(t.Context(), job.ID); err != nil || record.State.Ended() {
 		t.Errorf("%+v, %v", record, err)
+	}
+}
+
+// A batch and a job of its rows say at which pace the pages of their site are requested, and the
+// batch ends when those of the slowest site do.
+func TestABusySiteSaysItsPace(t *testing.T) {
+	t.Parallel()
+	conn := embedded(t)
+	a := newApp(t, conn, func(o *api.Options) { o.Status = (&switched{}).Status })
+	client, now := conn.Client(), time.Now().UnixMilli()
+	for i := range 21 { // a page each two seconds
+		if err := client.RPush(t.Context(), "fetch:pages:{cars.example}", now-int64(2000*i)).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := client.Set(t.Context(), "fetch:waiting:{cars.example}", 3, time.Minute).Err(); err != nil {
+		t.Fatal(err)
+	}
+	urls := make([]string, 0, 110)
+	for i := range 100 {
+		urls = append(urls, fmt.Sprintf("%q", site+"/slow/"+strconv.Itoa(i)))
+	}
+	for i := range 10 {
+		urls = append(urls, fmt.Sprintf("%q", "https://other.example/"+strconv.Itoa(i)))
+	}
+	created := a.send(t, a.request(t, http.MethodPost, "/v1/batches", `{"urls":[`+strings.Join(urls, ",")+`]}`))
+	var b struct {
+		WaitingFor  string `json:"waitingFor"`
+		Message     string `json:"message"`
+		SecondsLeft int    `json:"secondsLeft"`
+	}
+	got := a.send(t, a.request(t, http.MethodGet, created.header.Get("Location"), ""))
+	if err := json.Unmarshal([]byte(got.body), &b); err != nil {
+		t.Fatal(err)
+	}
+	if b.WaitingFor != "site" || !strings.HasPrefix(b.Message, "100 rows wait for pages of cars.example, which are read at 0.") ||
+		b.SecondsLeft < 200 || b.SecondsLeft > 260 {
+		t.Errorf("got %+v, want 100 rows at half a page a second", b)
+	}
+	job, err := a.tasks.Estimate(t.Context(), site+hangs, a.keyID, jobs.Bulk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := a.send(t, a.request(t, http.MethodGet, "/v1/jobs/"+job.ID, "")).body
+	if !strings.Contains(said, `"waitingFor":"site"`) || !strings.Contains(said, "Other pages of cars.example are read before, 0.") {
+		t.Errorf("the job of a row: %s", said)
+	}
+}
+
+// Work that waits in a queue which the operator has paused says so, by the queue's name.
+func TestAPausedQueueIsNamedByWhatWaits(t *testing.T) {
+	t.Parallel()
+	conn := embedded(t)
+	a := newApp(t, conn, func(o *api.Options) { o.Status = (&switched{}).Status })
+	job, err := a.tasks.Estimate(t.Context(), site+hangs, a.keyID, jobs.Interactive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch := a.send(t, a.request(t, http.MethodPost, "/v1/batches", `{"urls":["`+site+`/1"]}`)).header.Get("Location")
+	operator := operate.New(operate.Options{Redis: conn.Client()})
+	for path, queue := range map[string]string{"/v1/jobs/" + job.ID: tasks.QueueAny, batch: tasks.QueueAny + tasks.BulkSuffix} {
+		if got := a.send(t, a.request(t, http.MethodGet, path, "")); strings.Contains(got.body, "waitingFor") {
+			t.Errorf("before: %s", got.body)
+		}
+		if err := conn.Client().SAdd(t.Context(), "asynq:queues", queue).Err(); err != nil { // as its worker does
+			t.Fatal(err)
+		}
+		if err := operator.PauseQueue(t.Context(), queue); err != nil {
+			t.Fatal(err)
+		}
+		testenv.Await(t, "the queue "+queue+" named by "+path, func() (any, bool) {
+			got := a.send(t, a.request(t, http.MethodGet, path, "")).body
+			return got, strings.Contains(got, `"waitingFor":"queue_paused"`) && strings.Contains(got, "paused the queue "+queue+":")
+		})
 	}
 }

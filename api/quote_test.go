@@ -22,7 +22,7 @@ func quoteOf(input json.RawMessage) json.RawMessage {
 	if err := json.Unmarshal(input, &quote.Input); err != nil {
 		panic(err)
 	}
-	quote.Car = quote.Input.Car()
+	quote.Object, quote.Car = vehicle.ObjectQuote, quote.Input.Car()
 	data, err := json.Marshal(quote)
 	if err != nil {
 		panic(err)

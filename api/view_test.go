@@ -233,6 +233,10 @@ func TestARequestHasItsMetadataAndItsWebhook(t *testing.T) {
 	if got := a.send(t, a.request(t, http.MethodGet, at, "")); !strings.Contains(got.body, said) {
 		t.Errorf("%s has no metadata: %s", at, got.body)
 	}
+	if got := a.send(t, a.request(t, http.MethodGet, "/v1/jobs", "")); !strings.Contains(got.body, said) ||
+		!strings.Contains(got.body, `"location":"`+at+`"`) {
+		t.Errorf("the list of jobs has neither the metadata nor %s: %s", at, got.body)
+	}
 	testenv.Await(t, "the event", func() (any, bool) {
 		deliveries, err := store.Deliveries(t.Context(), a.keyID, hook.ID, 9)
 		if err != nil {

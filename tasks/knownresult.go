@@ -20,7 +20,7 @@ func (e *Engine) SubmitResult(
 	}
 	job, joined, err := e.jobs.Create(ctx, jobs.New{
 		Kind: kind, Class: by.Class, Owner: by.Owner, Input: canonical, Deadline: workflows[kind].deadline,
-		Subscriber: by.subscriber(), Listed: by.isCaller(),
+		Subscriber: by.subscriber(), Listed: by.isCaller(), Query: by.Query,
 	})
 	switch {
 	case err != nil:

@@ -69,6 +69,7 @@ func yearWarning(input vehicle.QuoteInput) []vehicle.Warning {
 func (s Subject) Result(calculated vehicle.Estimate) (any, error) {
 	calculated.Car, calculated.Warnings = s.Car, message.Limit(slices.Concat(s.warnings, calculated.Warnings))
 	if s.FromRequest {
+		calculated.Object = vehicle.ObjectQuote
 		quote := vehicle.Quote{Estimate: calculated}
 		err := json.Unmarshal(s.input, &quote.Input)
 		quote.Input.PriceCandidates = false // the result is cached for all

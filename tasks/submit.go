@@ -51,7 +51,7 @@ func (e *Engine) Submit(ctx context.Context, kind string, input any, by Requeste
 	}
 	wanted := jobs.New{
 		Kind: kind, Class: by.Class, Owner: by.Owner, Input: canonical, Deadline: deadline, Subscriber: by.subscriber(),
-		Attachment: by.Attachment, Listed: by.isCaller(), Origin: by.Origin,
+		Attachment: by.Attachment, Listed: by.isCaller(), Query: by.Query, Origin: by.Origin,
 	}
 	job, joined, err := e.jobs.Create(ctx, wanted, first.Steps...)
 	if err == nil && joined {

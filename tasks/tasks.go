@@ -5,11 +5,14 @@
 package tasks
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/jobs"
 )
@@ -125,6 +128,36 @@ var queueOfRole = map[Role]string{RoleAny: QueueAny, RoleAuthority: QueueAuthori
 func QueuesOf(role Role) map[string]int {
 	name := queueOfRole[role]
 	return map[string]int{name: weightInteractive, name + BulkSuffix: weightBulk}
+}
+
+// QueuePaused is the word for a queue whose tasks wait because an operator has paused it.
+const QueuePaused = "queue_paused"
+
+// PausedQueues returns the queues of steps that an operator has paused, by the marks of asynq.
+func PausedQueues(ctx context.Context, client redis.UniversalClient) (paused []string, err error) {
+	pipe, marks := client.Pipeline(), map[string]*redis.IntCmd{}
+	for _, role := range Roles {
+		for queue := range QueuesOf(role) {
+			marks[queue] = pipe.Exists(ctx, "asynq:{"+queue+"}:paused")
+		}
+	}
+	_, err = pipe.Exec(ctx)
+	for queue, mark := range marks {
+		if mark.Val() > 0 {
+			paused = append(paused, queue)
+		}
+	}
+	slices.Sort(paused)
+	return paused, err
+}
+
+// QueueOfStep returns the queue of a step of a job; "" when there is no such step.
+func QueueOfStep(job *jobs.Job, step string) string {
+	policy, known := policies[job.Kind+":"+step]
+	if !known {
+		return ""
+	}
+	return queueOf(policy, job.Class)
 }
 
 // QueueOf returns the queue of a role for the tasks of people.

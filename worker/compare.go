@@ -54,7 +54,8 @@ func recommend(costs *cost.Tables) stepFunc {
 		used := money.NewNumber(terms.Rate)
 		first, second := pair.Cars()
 		return vehicle.Comparison{
-			Car1: first, Car2: second, CondReport1: car1.summary, CondReport2: car2.summary,
+			Object: vehicle.ObjectComparison,
+			Car1:   first, Car2: second, CondReport1: car1.summary, CondReport2: car2.summary,
 			Recommendation: advice.Write(verdict, pair, input.Lang), Rate: &used, Lang: input.Lang, Verdict: &verdict,
 			Warnings: slices.Concat(car1.warnings, car2.warnings),
 		}, nil

@@ -136,7 +136,9 @@ func estimateOf(car vehicle.Car, matched vehicle.Matched, got tra.Calculation, c
 	if got.Stale {
 		valid = now.Add(staleLifetime)
 	}
-	estimate := vehicle.Estimate{Car: car, Matched: matched, Tax: got.Tax, AsOf: localtime.Stamp(got.At), Stale: got.Stale}
+	estimate := vehicle.Estimate{
+		Object: vehicle.ObjectEstimate, Car: car, Matched: matched, Tax: got.Tax, AsOf: localtime.Stamp(got.At), Stale: got.Stale,
+	}
 	estimate.Warnings = slices.Concat(got.Warnings, simulated(got.Tax))
 	estimate = costs.Apply(estimate, vehicle.Terms{}, now)
 	estimate.ValidUntil = localtime.Stamp(valid)

@@ -3,6 +3,8 @@ package await
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -11,6 +13,7 @@ import (
 	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/api/terms"
+	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
@@ -43,12 +46,14 @@ type Body struct {
 
 	Location string `json:"location,omitempty"` // where the job is read, in the view of the request
 	Events   string `json:"events,omitempty"`   // where it is followed, in the same
+
+	Object string `json:"object"` // job
 }
 
 // NewBody returns a job without what it waits for.
 func NewBody(job *jobs.Job) Body {
 	body := Body{
-		ID: job.ID, Kind: job.Kind, State: job.State,
+		Object: "job", ID: job.ID, Kind: job.Kind, State: job.State,
 		Created: localtime.Of(job.Created), Ended: localtime.Of(job.Ended), Progress: tasks.ProgressOf(job), Result: job.Result,
 	}
 	if job.State == jobs.Failed || job.State == jobs.Cancelled {
@@ -127,7 +132,8 @@ func ErrorProblem(why *jobs.Error) *problem.Problem {
 // The values of "waitingFor".
 const (
 	WaitingForAuthority = "authority" // only TRA's calculator can finish the job, and it cannot be asked
-	WaitingForSite      = "site"      // the site of the listing has asked all workers to pause
+	WaitingForSite      = "site"      // the site of the listing pauses, or its pages are requested at its pace
+	WaitingForQueue     = tasks.QueuePaused
 
 	// Of a wait that is over, when the job can go on.
 	waitingForWorker = "worker" // its step, or that of a job that it needs, has not begun
@@ -156,19 +162,51 @@ type hindrance struct {
 func (k *Work) hindranceOf(ctx context.Context, job *jobs.Job) hindrance {
 	outage, lasts := k.options.Outages.Lasting(ctx)
 	for _, open := range k.withChildren(ctx, job) {
-		switch step, _ := currentStep(open); step {
+		step, _ := currentStep(open)
+		if queue := tasks.QueueOfStep(open, step); k.holds.isPaused(ctx, queue) {
+			return queuePaused(queue)
+		}
+		switch step {
 		case tasks.StepCalculate:
 			if outage.Reason != "" {
 				return hindrance{waitingFor: WaitingForAuthority, said: outage.Notice(), lasts: lasts}
 			}
 		case tasks.StepScrape:
-			pause := k.pauses.of(ctx, listingOfJob(open))
-			if paused := tasks.SitePaused(pause, tasks.OfferPage, nil); paused != nil {
-				return hindrance{waitingFor: WaitingForSite, said: paused.Notice, pause: pause}
+			host := hostOf(listingOfJob(open))
+			pace := k.holds.paces(ctx, host)[host]
+			if paused := tasks.SitePaused(pace.Pause, tasks.OfferPage, nil); paused != nil {
+				return hindrance{waitingFor: WaitingForSite, said: paused.Notice, pause: pace.Pause}
+			}
+			if pace.Delayed && open.Class == jobs.Bulk && open.Steps[step].State == jobs.StepReady {
+				return hindrance{waitingFor: WaitingForSite, said: siteBusy(host, pace)}
 			}
 		}
 	}
 	return hindrance{}
+}
+
+// queuePaused is the hindrance of work in a queue that an operator has paused.
+func queuePaused(queue string) hindrance {
+	return hindrance{waitingFor: WaitingForQueue, said: message.New("waiting/queue_paused", message.Values{"queue": queue})}
+}
+
+// siteBusy says at which pace the pages are requested of a site for which others wait.
+func siteBusy(host string, pace fetch.Pace) message.Notice {
+	if pace.PerSecond == 0 {
+		return message.New("waiting/site", message.Values{"site": host})
+	}
+	return message.New("waiting/site.pace", message.Values{"site": host, "pace": perSecond(pace)})
+}
+
+// siteRows says how many rows wait for the pages of a site, and at which pace those are requested.
+func siteRows(host string, pace fetch.Pace, rows int) message.Notice {
+	return message.New("waiting/site.rows", message.Values{
+		"site": host, "pace": perSecond(pace), "rows": strconv.Itoa(rows),
+	})
+}
+
+func perSecond(pace fetch.Pace) string {
+	return strconv.FormatFloat(math.Round(100*pace.PerSecond)/100, 'f', -1, 64)
 }
 
 // waitsFor returns what a job that can go on waits for, and the sentence about it.
@@ -237,7 +275,7 @@ func (h hindrance) addTo(body *Body) {
 
 // isFelt reports whether callers who wait for the job learn of the hindrance.
 func (h hindrance) isFelt() bool {
-	return h.waitingFor == WaitingForSite || h.waitingFor == WaitingForAuthority && h.lasts >= outageGrace
+	return h.pause > 0 || h.waitingFor == WaitingForAuthority && h.lasts >= outageGrace
 }
 
 // problem returns the response to a caller who waits for the job.
@@ -256,8 +294,10 @@ func (k *Work) Hindrances(ctx context.Context, listings []string) string {
 	var word strings.Builder
 	word.WriteString(k.options.Outages.Now(ctx).Reason)
 	for _, listing := range listings {
-		paused := tasks.SitePaused(k.pauses.of(ctx, listing), "", nil) != nil
-		word.WriteString(" " + strconv.FormatBool(paused))
+		host := hostOf(listing)
+		pace := k.holds.paces(ctx, host)[host]
+		paused := tasks.SitePaused(pace.Pause, "", nil) != nil
+		word.WriteString(fmt.Sprint(" ", paused, pace.Delayed))
 	}
 	return word.String()
 }

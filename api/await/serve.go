@@ -53,13 +53,13 @@ type Options struct {
 // Work is the work of all requests of one API process.
 type Work struct {
 	options Options
-	pauses  pauses
+	holds   holds
 	waiters pace.Counts
 }
 
 // New returns the work of one API process.
 func New(options Options) *Work {
-	return &Work{options: options, pauses: pauses{redis: options.Redis}}
+	return &Work{options: options, holds: holds{redis: options.Redis}}
 }
 
 // Waiting returns how many requests wait for a job.
@@ -439,9 +439,12 @@ func (k *Work) unfinished(w http.ResponseWriter, r *request.Request, job *jobs.J
 		return k.accept(w, r, job, view)
 	}
 	var p *problem.Problem
-	if why.isFelt() {
+	switch {
+	case why.isFelt():
 		p = why.problem()
-	} else {
+	case why.waitingFor != "":
+		p = errNotFinished.Waiting(why.waitingFor, why.said)
+	default:
 		p = errNotFinished.Waiting(k.waitsFor(r.Context(), job))
 	}
 	p = p.At(view.At(Path(job.ID)))

@@ -84,16 +84,19 @@ type body struct {
 	WaitingFor  string               `json:"waitingFor,omitempty"` // authority, while TRA cannot be asked
 	Message     string               `json:"message,omitempty"`    // why, as a sentence
 	Text        *message.Text        `json:"text,omitempty"`       // Message in both languages
+	Object      string               `json:"object"`               // batch
 
 	columns []string // names of the caller's own columns
+	sheets  bool     // rows are of several sheets
 }
 
 func newBody(b *batch.Batch) body {
 	body := body{
-		ID: b.ID, State: "running", Rows: b.Rows, Repeated: b.Repeated, Counts: map[batch.State]int{},
+		Object: "batch", ID: b.ID, State: "running", Rows: b.Rows, Repeated: b.Repeated, Counts: map[batch.State]int{},
 		Created: localtime.Of(b.Created), Cancelled: localtime.Of(b.Cancelled), Ended: localtime.Of(b.Ended),
 		Expires:   localtime.Of(b.Expires()),
 		PerSecond: math.Round(100*b.PerSecond) / 100, columns: b.Options.Columns,
+		sheets: b.Options.Sheets,
 	}
 	for _, state := range batch.States() {
 		body.Counts[state] = b.Counts[state]
@@ -121,14 +124,27 @@ func newBody(b *batch.Batch) body {
 	return body
 }
 
-// shown returns a batch as its caller sees it. While TRA's calculator cannot be
-// asked it says that rows of vehicles that are not known wait for it.
+// shown returns a batch as its caller sees it, with what its rows wait for: a queue that an
+// operator has paused, TRA's calculator while it cannot be asked, or the pages of a site that
+// decides when the batch ends.
 func (s *Resource) shown(ctx context.Context, b *batch.Batch) body {
 	body := newBody(b)
-	if outage := s.options.Outages.Now(ctx); outage.Reason != "" && body.Ended.IsZero() {
-		body.WaitingFor = await.WaitingForAuthority
-		said := outage.Notice().And("outage/rows", nil)
-		body.Message, body.Text = said.Message, said.Text
+	if !body.Ended.IsZero() {
+		return body
+	}
+	what, said := "", message.Notice{}
+	if site := s.options.Work.SlowestSite(ctx, b.OpenAt); site.Seconds > body.SecondsLeft/2 {
+		what, said = await.WaitingForSite, site.Said
+		body.SecondsLeft = max(body.SecondsLeft, site.Seconds)
+	}
+	if outage := s.options.Outages.Now(ctx); outage.Reason != "" {
+		what, said = await.WaitingForAuthority, outage.Notice().And("outage/rows", nil)
+	}
+	if queue := s.options.Work.PausedForRows(ctx); queue != nil {
+		what, said = await.WaitingForQueue, *queue
+	}
+	if what != "" {
+		body.WaitingFor, body.Message, body.Text = what, said.Message, said.Text
 	}
 	return body
 }
@@ -253,7 +269,7 @@ func (s *Resource) create(
 	}
 	req := batch.New{ID: id, Owner: r.Key.ID, Rows: rows, Origin: r.Origin()}
 	req.Options.Webhook, req.Options.Columns, req.Options.Lang = hook.ID, from.Columns, r.Asked()
-	req.Options.Metadata = options.Metadata
+	req.Options.Metadata, req.Options.Sheets = options.Metadata, rows[0].Sheet != ""
 	if options.Rate != nil {
 		req.Options.Rate = options.Rate.String()
 	}

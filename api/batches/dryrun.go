@@ -33,11 +33,13 @@ type dryRunBody struct {
 	First     []dryRunRow          `json:"first"`              // the first rows
 	Invalid   []problem.Row        `json:"problems,omitempty"` // of the first rows that are rejected
 	Warnings  []vehicle.Warning    `json:"warnings,omitempty"`
+	Object    string               `json:"object"` // batch_dry_run
 }
 
 // dryRunRow is a row as it is understood.
 type dryRunRow struct {
 	Row        int               `json:"row"`
+	Sheet      string            `json:"sheet,omitempty"`
 	Reference  string            `json:"reference,omitempty"`
 	URL        string            `json:"url,omitempty"`
 	ModelBody  string            `json:"modelBody,omitempty"`
@@ -51,7 +53,7 @@ type dryRunRow struct {
 // dryRun answers how a batch is understood, without storing or counting anything.
 func (s *Resource) dryRun(w http.ResponseWriter, r *request.Request, req *batchrequest.Request) error {
 	body := dryRunBody{
-		DryRun: true, Rows: len(req.Rows), Questions: req.Questions(), Options: req.Options, Table: req.Table,
+		Object: "batch_dry_run", DryRun: true, Rows: len(req.Rows), Questions: req.Questions(), Options: req.Options, Table: req.Table,
 		First:    []dryRunRow{},
 		Warnings: append(r.Warnings(), req.Warnings()...),
 	}
@@ -89,7 +91,7 @@ func (s *Resource) dryRun(w http.ResponseWriter, r *request.Request, req *batchr
 // missing.
 func dryRunRowOf(row batch.Row, columns []string, unpriced bool) dryRunRow {
 	shown := dryRunRow{
-		Row: row.Number, Reference: row.Reference, URL: row.URL, ModelBody: row.ModelBody, Car: row.Car,
+		Row: row.Number, Sheet: row.Sheet, Reference: row.Reference, URL: row.URL, ModelBody: row.ModelBody, Car: row.Car,
 		PriceBasis: row.PriceBasis, Known: row.Known, Columns: ownColumns(columns, row.Own),
 	}
 	var car vehicle.QuoteInput

@@ -21,7 +21,7 @@ func (s *Resource) Events(w http.ResponseWriter, plain *http.Request) error {
 		}
 		body := s.shown(ctx, b)
 		fingerprint := body // the throughput changes with every event
-		fingerprint.PerSecond, fingerprint.SecondsLeft = 0, 0
+		fingerprint.PerSecond, fingerprint.SecondsLeft, fingerprint.Message, fingerprint.Text = 0, 0, "", nil
 		return await.NewEvent(r.View, body, fingerprint, !b.Ended.IsZero())
 	}
 	hindrances := func(ctx context.Context) string { return s.options.Work.Hindrances(ctx, nil) }

@@ -17,6 +17,7 @@ import (
 // itemBody is a row of a batch as its caller sees it.
 type itemBody struct {
 	Row       int             `json:"row"`
+	Sheet     string          `json:"sheet,omitempty"` // of several in a workbook
 	Reference string          `json:"reference,omitempty"`
 	URL       string          `json:"url"`
 	ModelBody string          `json:"modelBody,omitempty"`
@@ -26,6 +27,7 @@ type itemBody struct {
 	Priced    bool            `json:"priceCandidates,omitempty"`
 	State     batch.State     `json:"state"`
 	SameAs    int             `json:"sameAs,omitempty"` // row with the same listing; its outcome applies
+	SameSheet string          `json:"sameAsSheet,omitempty"`
 	Job       string          `json:"job,omitempty"`
 	Error     *vehicle.Error  `json:"error,omitempty"`
 
@@ -90,6 +92,7 @@ func newItemBody(item batch.Item, columns []string) itemBody {
 		Row: item.Number, Reference: item.Reference, URL: item.URL, ModelBody: item.ModelBody, Known: item.Known,
 		Priced: item.PriceCandidates,
 		State:  item.State, Job: item.Job, SameAs: item.DuplicateRow,
+		Sheet: item.Sheet, SameSheet: item.DuplicateSheet,
 	}
 	if item.Error != nil {
 		why := await.ErrorProblem(item.Error).Body()

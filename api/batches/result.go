@@ -15,6 +15,7 @@ import (
 	"ushuru/api/request"
 	"ushuru/api/terms"
 	"ushuru/pkg/batch"
+	"ushuru/pkg/cost"
 	"ushuru/pkg/export"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
@@ -38,9 +39,9 @@ type resultFormat struct {
 	begin     func(w io.Writer, b body, view tableView) (resultWriter, error)
 }
 
-// resultWriter writes the results of a batch one by one.
+// resultWriter writes the results of a batch one by one, with the cost on the terms of the batch.
 type resultWriter interface {
-	result(item batch.Item, estimate json.RawMessage) error
+	result(item batch.Item, priced pricer) error
 	end() error
 	discard() // instead of end, after an error
 }
@@ -190,7 +191,7 @@ func (s *Resource) formatRows(
 			return err
 		}
 		for _, item := range rows {
-			if err := s.sendResult(out, item, wanted); err != nil {
+			if err := out.result(item, pricer{s.options.Costs, wanted}); err != nil {
 				return err
 			}
 		}
@@ -201,20 +202,33 @@ func (s *Resource) formatRows(
 	return nil
 }
 
-// sendResult writes one row, with its cost on the terms of the batch.
-func (s *Resource) sendResult(out resultWriter, item batch.Item, wanted vehicle.Terms) error {
+// pricer puts estimates on the terms of a batch.
+type pricer struct {
+	costs *cost.Tables
+	terms vehicle.Terms
+}
+
+// json returns the estimate of a row as JSON; nil when it has none.
+func (p pricer) json(item batch.Item) ([]byte, error) {
 	if item.Result == nil {
-		return out.result(item, nil)
+		return nil, nil
 	}
-	source := vehicle.FromListing
+	return terms.Priced(p.costs, item.Result, p.terms, sourceOf(item), nil)
+}
+
+// value returns the estimate of a row; nil when it has none.
+func (p pricer) value(item batch.Item) (*vehicle.Estimate, error) {
+	if item.Result == nil {
+		return nil, nil
+	}
+	return terms.PricedValue(p.costs, item.Result, p.terms, sourceOf(item))
+}
+
+func sourceOf(item batch.Item) vehicle.Source {
 	if item.Car != nil {
-		source = vehicle.FromRequest
+		return vehicle.FromRequest
 	}
-	estimate, err := terms.Priced(s.options.Costs, item.Result, wanted, source, nil)
-	if err != nil {
-		return err
-	}
-	return out.result(item, estimate)
+	return vehicle.FromListing
 }
 
 // termsOf returns the terms of a batch.
@@ -245,15 +259,19 @@ func beginLines(w io.Writer, b body, view tableView) (resultWriter, error) {
 	return lineWriter{w, view, b.columns}, nil
 }
 
-func (l lineWriter) result(item batch.Item, estimate json.RawMessage) error {
-	data, err := l.encode(item, estimate)
+func (l lineWriter) result(item batch.Item, priced pricer) error {
+	data, err := l.encode(item, priced)
 	if err == nil {
 		_, err = l.w.Write(append(l.view.Of(data), '\n'))
 	}
 	return err
 }
 
-func (l lineWriter) encode(item batch.Item, estimate json.RawMessage) ([]byte, error) {
+func (l lineWriter) encode(item batch.Item, priced pricer) ([]byte, error) {
+	estimate, err := priced.json(item)
+	if err != nil {
+		return nil, err
+	}
 	return plainjson.Encode(resultBody{newItemBody(item, l.columns), l.view.fields.Of(estimate, l.view.View)})
 }
 
@@ -279,13 +297,13 @@ func beginJSON(w io.Writer, b body, view tableView) (resultWriter, error) {
 	return &jsonWriter{lineWriter: lineWriter{w, view, b.columns}, draft: draft}, err
 }
 
-func (j *jsonWriter) result(item batch.Item, estimate json.RawMessage) error {
+func (j *jsonWriter) result(item batch.Item, priced pricer) error {
 	separator := "\n"
 	if j.started {
 		separator = ","
 	}
 	j.started = true
-	data, err := j.encode(item, estimate)
+	data, err := j.encode(item, priced)
 	if err != nil {
 		return err
 	}
@@ -336,7 +354,7 @@ func beginTable(
 	begin func(io.Writer, export.Options) (export.Writer, error),
 ) func(io.Writer, body, tableView) (resultWriter, error) {
 	return func(w io.Writer, b body, view tableView) (resultWriter, error) {
-		options := export.Options{Lang: view.Lang, BOM: view.bom, Columns: b.columns, Lines: view.lines, Batch: b.ID}
+		options := export.Options{Lang: view.Lang, BOM: view.bom, Columns: b.columns, Sheets: b.sheets, Lines: view.lines, Batch: b.ID}
 		if b.Options.Rate != nil {
 			options.Terms.Rate = b.Options.Rate.String()
 		}
@@ -354,9 +372,9 @@ func beginTable(
 	}
 }
 
-func (t tableWriter) result(item batch.Item, estimate json.RawMessage) error {
+func (t tableWriter) result(item batch.Item, priced pricer) (err error) {
 	line := export.Line{
-		Number: item.Number, Reference: item.Reference, URL: item.URL, State: item.State, Basis: item.PriceBasis, Own: item.Own,
+		Number: item.Number, Sheet: item.Sheet, Reference: item.Reference, URL: item.URL, State: item.State, Basis: item.PriceBasis, Own: item.Own,
 	}
 	if item.Error != nil {
 		line.Code, line.Reason = item.Error.Code, item.Error.In(t.lang)
@@ -368,11 +386,8 @@ func (t tableWriter) result(item batch.Item, estimate json.RawMessage) error {
 			return fmt.Errorf("batches: result: %w", err)
 		}
 	}
-	if estimate != nil {
-		line.Estimate = &vehicle.Estimate{}
-		if err := json.Unmarshal(estimate, line.Estimate); err != nil {
-			return fmt.Errorf("batches: result: %w", err)
-		}
+	if line.Estimate, err = priced.value(item); err != nil {
+		return err
 	}
 	return t.table.Line(line)
 }

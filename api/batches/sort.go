@@ -3,7 +3,6 @@ package batches
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"math"
 	"slices"
 
@@ -143,15 +142,11 @@ func (s *Resource) sortKey(item batch.Item, wanted vehicle.Terms, by string) (fl
 	if item.Result == nil {
 		return math.MaxFloat64, nil
 	}
-	priced, err := terms.Priced(s.options.Costs, item.Result, wanted, vehicle.FromListing, nil)
+	e, err := terms.PricedValue(s.options.Costs, item.Result, wanted, vehicle.FromListing)
 	if err != nil {
 		return 0, err
 	}
-	var e vehicle.Estimate
-	if err := json.Unmarshal(priced, &e); err != nil {
-		return 0, err
-	}
-	if key, ok := sortKeys[by](&e); ok {
+	if key, ok := sortKeys[by](e); ok {
 		return key, nil
 	}
 	return math.MaxFloat64 / 2, nil //nolint:mnd // before rows without an estimate

@@ -216,18 +216,20 @@ func TestWorkbookInAForm(t *testing.T) {
 	}
 }
 
-// Cars on a second sheet are not left out without a word.
-func TestFurtherSheetsWithCarsAreNamed(t *testing.T) {
-	t.Parallel()
+// workbookOf returns a workbook of sheets in their order, each with its name before its rows.
+func workbookOf(t *testing.T, sheets ...[][]any) string {
+	t.Helper()
 	f := excelize.NewFile()
-	for name, rows := range map[string][][]any{
-		"Sheet1": {{"url"}, {"https://cars.example/1"}}, "Aichi": {{"Lots"}, {"Make", "Model", "Year"}, {"TOYOTA", "IST", 2005}},
-		"Empty": {{"Make", "Model", "Year"}}, "Notes": {{"Make your bid early"}, {"Thank you"}},
-	} {
-		if _, err := f.NewSheet(name); err != nil {
+	for i, rows := range sheets {
+		name := fmt.Sprint(rows[0][0])
+		if i == 0 {
+			if err := f.SetSheetName("Sheet1", name); err != nil {
+				t.Fatal(err)
+			}
+		} else if _, err := f.NewSheet(name); err != nil {
 			t.Fatal(err)
 		}
-		for i, row := range rows {
+		for i, row := range rows[1:] {
 			if err := f.SetSheetRow(name, fmt.Sprint("A", i+1), &row); err != nil {
 				t.Fatal(err)
 			}
@@ -237,12 +239,73 @@ func TestFurtherSheetsWithCarsAreNamed(t *testing.T) {
 	if err := f.Write(&data); err != nil {
 		t.Fatal(err)
 	}
+	return data.String()
+}
+
+var workbookBody = map[string]string{"Content-Type": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}
+
+// Every sheet with cars is read, under its own columns; a sheet whose columns do not say which
+// cars its rows are is named, also when it comes first.
+func TestEverySheetWithCarsIsRead(t *testing.T) {
+	t.Parallel()
 	s, _ := newResource(t)
-	workbook := map[string]string{"Content-Type": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}
-	got := apitest.Send(t, s.Post, apitest.Ask{URL: "/v1/batches?dryRun=true", Body: data.String(), Headers: workbook})
-	for _, want := range []string{`"sheet":"Sheet1"`, `"otherSheets":["Aichi"]`, `"sheets_not_read"`, `"rows":1,`} {
+	list := workbookOf(
+		t, [][]any{{"Cover"}, {"Date", "Price"}, {"2026-11-01", "see the lists"}},
+		[][]any{{"Links"}, {"url", "Note", "Buyer"}, {"https://cars.example/1", "first", "Asha"}, {"https://cars.example/2"}},
+		[][]any{
+			{"Aichi"}, {"Lots of the week"}, {"Make", "Model", "Year", "Colour", "FOB USD", "Note"},
+			{"TOYOTA", "IST", 2005, "red", 1500, "second"}, {"Total", nil, nil, nil, 1500},
+		},
+		[][]any{{"Pivot"}, {"Make", "Price"}, {"TOYOTA", 3}}, [][]any{{"Empty"}, {"Make", "Model", "Year"}},
+		[][]any{{"Thanks"}, {"Make your bid early"}, {"Thank you"}},
+		[][]any{{"Again"}, {"Link"}, {"https://cars.example/2"}},
+	)
+	got := apitest.Send(t, s.Post, apitest.Ask{URL: "/v1/batches", Body: list, Headers: workbookBody})
+	for _, want := range []string{
+		`"rows":4,"repeated":1,`, `"sheet":"Links"`, `"furtherSheets":[{"format":"xlsx","sheet":"Aichi","headerRow":2,`,
+		`{"column":"Colour","field":"colour"`, `"sheet":"Again"`, `"otherSheets":["Cover","Pivot"]`, `"sheets_not_read"`, "Aichi: 4 (Total)",
+	} {
 		if !strings.Contains(got.Body, want) {
 			t.Errorf("no %s in %s", want, got.Body)
 		}
+	}
+	items := apitest.Send(t, s.ListItems, apitest.Ask{Method: http.MethodGet, URL: "/", Vars: of(path.Base(got.Header.Get("Location")))})
+	for _, want := range []string{
+		`{"row":2,"sheet":"Links","url":"https://cars.example/1","state":"waiting","columns":{"Buyer":"Asha","Note":"first"}}`,
+		`{"row":3,"sheet":"Links",`, `{"row":3,"sheet":"Aichi","url":"","car":{"make":"TOYOTA","model":"IST","year":2005,`,
+		`"Colour":"red"`, `"Note":"second"`, `{"row":2,"sheet":"Again","url":"https://cars.example/2","state":"waiting","sameAs":3,"sameAsSheet":"Links"`,
+	} {
+		if !strings.Contains(items.Body, want) {
+			t.Errorf("no %s in %s", want, items.Body)
+		}
+	}
+}
+
+// What is wrong with rows and prices of several sheets names the sheet, and an answer is of the
+// column of one sheet.
+func TestWhatIsWrongNamesItsSheet(t *testing.T) {
+	t.Parallel()
+	s, _ := newResource(t)
+	list := func(price any) string {
+		return workbookOf(
+			t, [][]any{{"Dollars"}, {"Make", "Model", "Year", "Price"}, {"TOYOTA", "VITZ", 2008, 4600}},
+			[][]any{{"Yen"}, {"Make", "Model", "Year", "Price"}, {"TOYOTA", "IST", 2005, price}},
+		)
+	}
+	send := func(query, body string) apitest.Answer {
+		t.Helper()
+		return apitest.Send(t, s.Post, apitest.Ask{URL: "/v1/batches?jpyPerUSD=150" + query, Body: body, Headers: workbookBody})
+	}
+	if got := send("", list("ask us for 3 prices")); !strings.Contains(got.Body, `{"row":2,"sheet":"Yen","code":"field_invalid"`) {
+		t.Errorf("a cell that cannot be read: %s", got.Body)
+	}
+	question := send("&dryRun=true", list(690)).Body
+	if !strings.Contains(question, `"questions":[{"sheet":"Yen","column":"Price"`) || !strings.Contains(question, `"answer":"Yen!Price=price (1000 JPY)"`) ||
+		strings.Contains(question, `"answer":"Price=`) {
+		t.Errorf("no question about the one sheet in %s", question)
+	}
+	answered := send("&dryRun=true&column="+url.QueryEscape("Yen!Price=price (1000 JPY)"), list(690)).Body
+	if strings.Contains(answered, `"questions"`) || !strings.Contains(answered, `"year":2008,"fobPriceUSD":4600`) {
+		t.Errorf("the answer of one sheet: %s", answered)
 	}
 }

@@ -35,7 +35,7 @@ type Request struct {
 	// Language is a JSON object with the field lang of a JSON body, if there is one.
 	Language []byte
 
-	columns *lot.Columns // nil of JSON
+	columns []*lot.Columns // of each sheet; nil of JSON
 	strict  bool
 }
 

@@ -3,6 +3,7 @@ package batchrequest
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -27,6 +28,7 @@ type Row struct {
 	Own []string `json:"-"`
 
 	number  int
+	sheet   string           // of a workbook
 	problem *problem.Problem // what is wrong with it already; nil for nothing
 }
 
@@ -62,24 +64,36 @@ const maxRejectedKept = 200
 // Invalid rows have their problem. It returns an error for a price in yen without a rate.
 func (req *Request) CheckRows(options *Options, url func(string) (string, error)) ([]batch.Row, error) {
 	rows, rejected := make([]batch.Row, len(req.Rows)), 0
+	several := req.Table != nil && len(req.Table.Further) > 0
 	for i, row := range req.Rows {
 		checked, err := row.check(options, url)
+		if several {
+			checked.Sheet = row.sheet
+		}
 		switch {
 		case errors.Is(err, terms.ErrYenRateMissing):
-			return nil, problem.New(http.StatusBadRequest, "jpy_rate_missing", message.Values{"row": strconv.Itoa(row.number)})
+			return nil, problem.New(http.StatusBadRequest, "jpy_rate_missing", message.Values{"row": rowName(checked)})
 		case err == nil:
 			rows[i] = checked
 			continue
 		}
 		if rejected++; rejected > maxRejectedKept {
-			rows[i] = batch.Row{Number: row.number, RejectReason: rowProblem(errRowNotKept)}
+			rows[i] = batch.Row{Number: row.number, Sheet: checked.Sheet, RejectReason: rowProblem(errRowNotKept)}
 			continue
 		}
 		rows[i] = batch.Row{ // their length may be the problem
-			Number: row.number, Reference: clip(row.Reference), URL: clip(row.URL), Own: row.Own, RejectReason: rowProblem(err),
+			Number: row.number, Sheet: checked.Sheet, Reference: clip(row.Reference), URL: clip(row.URL), Own: row.Own, RejectReason: rowProblem(err),
 		}
 	}
 	return rows, nil
+}
+
+// rowName returns the number of a row, with its sheet if there are several.
+func rowName(row batch.Row) string {
+	if row.Sheet == "" {
+		return strconv.Itoa(row.Number)
+	}
+	return fmt.Sprintf("%d (%s)", row.Number, clip(row.Sheet))
 }
 
 // check returns a row to store, with its URL or car in canonical form, or its problem.
@@ -145,7 +159,7 @@ func Invalid(rows []batch.Row) *problem.Problem {
 		if p.RowCount++; p.RowCount <= maxInvalid {
 			why := row.RejectReason
 			p.Rows = append(p.Rows, problem.Row{
-				Row: row.Number, Reference: row.Reference, URL: row.URL, Code: why.Code, Error: why.Message, Text: why.Text,
+				Row: row.Number, Sheet: row.Sheet, Reference: row.Reference, URL: row.URL, Code: why.Code, Error: why.Message, Text: why.Text,
 			})
 		}
 	}

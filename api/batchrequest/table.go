@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,55 +33,153 @@ type Table struct {
 	Unknown   []string     `json:"unknownColumns,omitempty"`
 	EmptyRows int          `json:"emptyRows"` // which were left out
 
-	OtherSheets []string `json:"otherSheets,omitempty"` // with a header too, which were not read
+	// Further are the other sheets with cars; OtherSheets names those with a header that does
+	// not say which cars their rows are, and that were not read.
+	Further     []*Table `json:"furtherSheets,omitempty"`
+	OtherSheets []string `json:"otherSheets,omitempty"`
 
 	SkippedCount int          `json:"skippedCount,omitempty"` // rows with text that are no cars
 	Skipped      []SkippedRow `json:"skippedRows,omitempty"`  // the first of them
 }
 
-// readTable reads the rows of a table. Commas are the columns with a comma before their cents,
-// which only all rows show: then the table is read again.
-func (req *Request) readTable(data []byte, charset string, mapping lot.Mapping, commas []int) error {
+// sheets returns the table and its further sheets.
+func (t *Table) sheets() []*Table { return append([]*Table{t}, t.Further...) }
+
+// readTable reads the rows of a table, of a workbook those of every sheet with cars. Commas are,
+// by sheet, the columns with a comma before their cents, which only all rows show: then the table
+// is read again.
+func (req *Request) readTable(data []byte, charset string, mapping lot.Mapping, commas map[string][]int) error {
 	r, err := table.Open(data, table.Options{
 		Charset: charset, MaxRows: batch.MaxRows,
 		IsColumn: func(name string) bool { return mapping.Has(name) || lot.IsColumn(name) },
 		IsUnit:   lot.IsUnit,
 	})
-	if err != nil {
+	var others, empty []*sheet
+	for ; err == nil; r, err = r.NextSheet() {
+		s := &sheet{Reader: r, columns: lot.NewColumns(
+			lot.Header{Names: r.Header, Above: r.Above, Merged: r.Merged, Title: r.Sheet}, mapping,
+		)}
+		s.columns.UseCommas(commas[r.Sheet])
+		if !s.columns.DescribeCars() {
+			others = append(others, s)
+			continue
+		}
+		read, err := req.readSheet(s)
+		switch {
+		case err != nil:
+			return err
+		case !read:
+			empty = append(empty, s)
+		}
+		if s.columns.AreResults() {
+			break // the others are lines, notes and a picture
+		}
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
 		return tableProblem(err)
 	}
-	columns := lot.NewColumns(lot.Header{Names: r.Header, Above: r.Above, Merged: r.Merged, Title: r.Sheet}, mapping)
-	columns.UseCommas(commas)
-	var skipped []SkippedRow
+	if req.Table == nil { // its rows will say what they lack
+		first := append(others, empty...)[0]
+		if read, err := req.readSheet(first); err != nil {
+			return err
+		} else if !read {
+			req.addSheet(first)
+		}
+		others = slices.DeleteFunc(others, func(s *sheet) bool { return s == first })
+	}
+	for _, s := range others {
+		if s.columns.Known() > 1 { // else it is a word in a note
+			req.Table.OtherSheets = append(req.Table.OtherSheets, s.Sheet)
+		}
+	}
+	more := map[string][]int{}
+	for _, columns := range req.columns {
+		if found := columns.Commas(); found != nil {
+			more[columns.Sheet()] = found
+		}
+	}
+	if commas == nil && len(more) > 0 {
+		*req = Request{Options: req.Options, strict: req.strict}
+		return req.readTable(data, charset, mapping, more)
+	}
+	return nil
+}
+
+// sheet is a sheet of a table, or a table without sheets.
+type sheet struct {
+	*table.Reader
+
+	columns *lot.Columns
+	skipped []SkippedRow
+}
+
+// maxOwnColumns is how many own columns the sheets of a workbook may have together.
+const maxOwnColumns = 300
+
+// readSheet reads the rows of a sheet behind those of the sheets before it, and reports whether
+// there are any.
+func (req *Request) readSheet(s *sheet) (read bool, err error) {
+	var own []int
 	for {
-		row, err := r.Next()
+		row, err := s.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return tableProblem(err)
+			return false, tableProblem(err)
 		}
-		if reason := columns.Skip(row.Cells); reason != "" && !row.Extra {
-			skipped = append(skipped, SkippedRow{row.Number, clip(firstOf(row.Cells)), reason})
-			columns.Note(row.Cells)
+		if reason := s.columns.Skip(row.Cells); reason != "" && !row.Extra {
+			s.skipped = append(s.skipped, SkippedRow{row.Number, clip(firstOf(row.Cells)), reason})
+			s.columns.Note(row.Cells)
 			continue
 		}
-		req.Rows = append(req.Rows, rowOfTable(row, columns))
+		if !read {
+			own, read = req.takeOwn(s.columns.Own()), true
+		}
+		if len(req.Columns) > maxOwnColumns {
+			return false, errTableTooLarge
+		}
+		req.Rows = append(req.Rows, rowOfTable(row, s, own))
 	}
-	if more := columns.Commas(); commas == nil && more != nil {
-		req.Rows = nil
-		return req.readTable(data, charset, mapping, more)
+	if read {
+		req.addSheet(s)
 	}
-	req.Columns, req.columns = columns.Own(), columns
-	if columns.AreResults() {
-		r.OtherSheets = nil // notes and a picture
+	return read, nil
+}
+
+// addSheet adds how a sheet was understood to that of the sheets before it.
+func (req *Request) addSheet(s *sheet) {
+	understood := &Table{
+		Format: s.Format, Charset: s.Charset, Separator: s.Separator, Sheet: s.Sheet, HeaderRow: s.HeaderRow,
+		Columns: s.columns.All(), Repeated: s.columns.Duplicate, Unknown: s.columns.Unknown, EmptyRows: s.Empty,
+		SkippedCount: len(s.skipped), Skipped: s.skipped[:min(len(s.skipped), maxSkipped)],
 	}
-	req.Table = &Table{
-		Format: r.Format, Charset: r.Charset, Separator: r.Separator, Sheet: r.Sheet, HeaderRow: r.HeaderRow,
-		Columns: columns.All(), Repeated: columns.Duplicate, Unknown: columns.Unknown, EmptyRows: r.Empty,
-		OtherSheets: r.OtherSheets, SkippedCount: len(skipped), Skipped: skipped[:min(len(skipped), maxSkipped)],
+	req.columns = append(req.columns, s.columns)
+	if req.Table == nil {
+		req.Table = understood
+		return
 	}
-	return nil
+	req.Table.Further = append(req.Table.Further, understood)
+}
+
+// takeOwn adds the names of the own columns of a sheet to those of the sheets before it, which
+// share the ones with equal names, and returns where each is.
+func (req *Request) takeOwn(names []string) (at []int) {
+	for _, name := range names {
+		i := slices.Index(req.Columns, name)
+		for i >= 0 && slices.Contains(at, i) { // the same name twice in one sheet
+			next := slices.Index(req.Columns[i+1:], name)
+			if i += 1 + next; next < 0 {
+				i = -1
+			}
+		}
+		if i < 0 {
+			i = len(req.Columns)
+			req.Columns = append(req.Columns, name)
+		}
+		at = append(at, i)
+	}
+	return at
 }
 
 // maxSkipped is how many rows that were left out are named.
@@ -97,12 +196,22 @@ func firstOf(cells []string) string { return cmp.Or(cells...) }
 
 // rowOfTable reads a row. A cell that cannot be read rejects the row of a described car;
 // of a row with a URL the listing says it.
-func rowOfTable(from table.Row, columns *lot.Columns) Row {
-	row := Row{number: from.Number}
+func rowOfTable(from table.Row, s *sheet, own []int) Row {
+	row, columns := Row{number: from.Number, sheet: s.Sheet}, s.columns
 	read := columns.Read(columns.Linked(from.Cells, from.Links))
 	row.setLot(read)
 	row.Known = terms.KnownOfCells(read.Known)
-	row.Own = limitOwn(columns.OwnCells(from.Cells))
+	var cells []string
+	for i, cell := range columns.OwnCells(from.Cells) {
+		if cell == "" {
+			continue
+		}
+		if missing := own[i] + 1 - len(cells); missing > 0 {
+			cells = append(cells, make([]string, missing)...)
+		}
+		cells[own[i]] = cell
+	}
+	row.Own = limitOwn(cells)
 	switch {
 	case from.Extra:
 		row.problem = errRowCells
@@ -117,15 +226,15 @@ const likelyJPYPerUSD = 150
 
 // Questions returns what must be asked about the units of prices before the batch can be
 // accepted.
-func (req *Request) Questions() []lot.Question {
-	if req.columns == nil {
-		return nil
-	}
+func (req *Request) Questions() (questions []lot.Question) {
 	rate := decimal.NewFromInt(likelyJPYPerUSD)
 	if given := req.Options.JPYPerUSD; given != nil {
 		rate = given.Decimal()
 	}
-	return req.columns.Questions(rate)
+	for _, columns := range req.columns {
+		questions = append(questions, columns.Questions(rate, len(req.columns) > 1)...)
+	}
+	return questions
 }
 
 // unitProblem refuses a batch with a question: it says how to answer.
@@ -184,18 +293,34 @@ func (req *Request) Warnings() (warnings []vehicle.Warning) {
 		warn("columns_unknown.fields", req.Columns)
 		return warnings
 	}
-	var skipped []string
-	for _, row := range req.Table.Skipped {
-		skipped = append(skipped, strconv.Itoa(row.Row)+" ("+row.Text+")")
+	var skipped, repeated, unknown []string
+	count, several := 0, len(req.Table.Further) > 0
+	for _, t := range req.Table.sheets() {
+		named := func(name string) string {
+			if several {
+				return t.Sheet + ": " + name
+			}
+			return name
+		}
+		count += t.SkippedCount
+		for _, row := range t.Skipped {
+			skipped = append(skipped, named(strconv.Itoa(row.Row)+" ("+row.Text+")"))
+		}
+		for _, name := range t.Repeated {
+			repeated = append(repeated, named(name))
+		}
+		for _, name := range t.Unknown {
+			unknown = append(unknown, named(name))
+		}
 	}
 	if skipped != nil {
 		warnings = append(warnings, message.New("warning/rows_skipped", message.Values{
-			"count": strconv.Itoa(req.Table.SkippedCount), "rows": clipNames(skipped),
+			"count": strconv.Itoa(count), "rows": clipNames(skipped),
 		}))
 	}
 	warn("sheets_not_read", req.Table.OtherSheets)
-	warn("columns_repeated", req.Table.Repeated)
-	warn("columns_unknown", req.Table.Unknown)
+	warn("columns_repeated", repeated)
+	warn("columns_unknown", unknown)
 	return warnings
 }
 

@@ -106,7 +106,7 @@ func TestSitesAIWebhooksAndTRA(t *testing.T) {
 	s := start(t)
 	c := s.logIn()
 	paused := func() int {
-		pauses, err := fetch.PausesOf(t.Context(), s.conn.Client(), []string{"sbtjapan.com", "www.sbtjapan.com"})
+		pauses, err := fetch.Pauses(t.Context(), s.conn.Client())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -27,7 +28,9 @@ type listedJob struct {
 	URLs     []string         `json:"urls,omitempty"` // of the listings or the sheet
 	Car      json.RawMessage  `json:"car,omitempty"`  // that the caller described
 	Error    *problem.Problem `json:"error,omitempty"`
-	Location string           `json:"location"`
+	Location string           `json:"location"` // on the terms of the key's last request for it
+
+	Metadata json.RawMessage `json:"metadata,omitempty"` // of that request
 }
 
 // states are the values of the parameter state.
@@ -74,6 +77,11 @@ func newListedJob(job *jobs.Job) listedJob {
 	listed := listedJob{
 		ID: job.ID, Kind: job.Kind, State: job.State, Created: localtime.Of(job.Created), Ended: localtime.Of(job.Ended),
 		URLs: tasks.URLsOf(job), Location: await.Path(job.ID),
+	}
+	if job.Query != "" {
+		listed.Location += "?" + job.Query
+		query, _ := url.ParseQuery(job.Query) // it was written by us
+		listed.Metadata = json.RawMessage(query.Get("metadata"))
 	}
 	if job.Kind == tasks.KindQuote {
 		listed.Car = job.Input

@@ -105,7 +105,7 @@ func (s *Resource) report(
 	if err != nil {
 		return nil, err
 	}
-	response := &vehicle.ConditionReport{ID: input.ID(), Lang: r.Lang, Report: reading.Report}
+	response := &vehicle.ConditionReport{Object: vehicle.ObjectReport, ID: input.ID(), Lang: r.Lang, Report: reading.Report}
 	var mismatches []sheet.Mismatch
 	if listing != nil {
 		mismatches = sheet.Compare(report, listing.Car)

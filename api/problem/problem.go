@@ -42,6 +42,7 @@ type Problem struct { //nolint:errname // its package says that it is an error
 // Row is a row of a batch that was rejected, and its problem.
 type Row struct {
 	Row       int    `json:"row"`
+	Sheet     string `json:"sheet,omitempty"`
 	Reference string `json:"reference,omitempty"`
 	URL       string `json:"url,omitempty"`
 	Code      string `json:"code"`

@@ -145,7 +145,7 @@ func (f Fields) append(out, value []byte, chosen members) []byte {
 		first := len(out)
 		for name, value := range jsonobject.Members(value) {
 			of, named := chosen[string(name)]
-			if string(name) == "draft" { // of the view
+			if string(name) == "draft" || string(name) == "object" { // of the view, and what the result is
 				of, named = nil, !f.without
 			}
 			if named == f.without && of == nil {

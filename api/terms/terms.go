@@ -133,6 +133,21 @@ func Priced(
 	})
 }
 
+// PricedValue is Priced for a reader of the estimate itself, and not of its JSON.
+func PricedValue(costs *cost.Tables, estimate []byte, terms vehicle.Terms, source vehicle.Source) (*vehicle.Estimate, error) {
+	e, now := &vehicle.Estimate{}, time.Now()
+	if err := json.Unmarshal(estimate, e); err != nil {
+		return nil, fmt.Errorf("terms: cached estimate: %w", err)
+	}
+	if terms.IsZero() && isOfDay(estimate, now) {
+		return e, nil
+	}
+	e.Car.Source = source
+	*e = costs.Apply(*e, terms, now)
+	e.Warnings = message.Limit(e.Warnings)
+	return e, nil
+}
+
 // ParseAddress reads the terms in the address of a page for buyers, and returns what puts an
 // estimate on them, as of the time at which it was made: the highest price for a target, or the
 // cost with the price that the buyer gave in place of the listing's.

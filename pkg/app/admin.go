@@ -113,19 +113,14 @@ func (a *App) checkReady(ctx context.Context) error {
 
 // pausedQueues returns the queues that an operator has paused, of those whose tasks this process
 // takes. Its work stands still then, and other processes would do no better.
-func (a *App) pausedQueues(ctx context.Context) (paused []string) {
+func (a *App) pausedQueues(ctx context.Context) []string {
 	if a.options.Worker == nil {
 		return nil
 	}
-	for _, role := range a.options.Worker.Roles {
-		for queue := range tasks.QueuesOf(role) {
-			if n, err := a.options.Redis.Client().Exists(ctx, asynqKeys+"{"+queue+"}:paused").Result(); err == nil && n > 0 {
-				paused = append(paused, queue)
-			}
-		}
-	}
-	slices.Sort(paused)
-	return paused
+	paused, _ := tasks.PausedQueues(ctx, a.options.Redis.Client()) // it can serve all the same
+	return slices.DeleteFunc(paused, func(queue string) bool {
+		return !slices.ContainsFunc(a.options.Worker.Roles, func(role tasks.Role) bool { return tasks.QueuesOf(role)[queue] > 0 })
+	})
 }
 
 // isMissing reports whether Redis has no such key.

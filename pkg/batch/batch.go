@@ -69,9 +69,10 @@ func codeOf(state State) byte {
 
 // Row is one listing, or one described car, of a batch as it was submitted.
 type Row struct {
-	Number    int    `json:"n"`             // of the caller: the first row is 1, or the line of the file
-	Reference string `json:"ref,omitempty"` // the caller's name for the listing
-	URL       string `json:"url"`           // canonical; of a rejected row, as it was submitted
+	Number    int    `json:"n"`               // of the caller: the first row is 1, or the line of the file
+	Sheet     string `json:"sheet,omitempty"` // of a workbook with several sheets of cars, whose row the number is
+	Reference string `json:"ref,omitempty"`   // the caller's name for the listing
+	URL       string `json:"url"`             // canonical; of a rejected row, as it was submitted
 	ModelBody string `json:"label,omitempty"`
 	// Known is the canonical JSON of the values that override the listing's; nil
 	// for none.
@@ -90,6 +91,8 @@ type Row struct {
 	// row is the first.
 	DuplicateOf  int `json:"as"`
 	DuplicateRow int `json:"asn,omitempty"` // Number of that row; 0 where the row is the first
+	// DuplicateSheet is its Sheet.
+	DuplicateSheet string `json:"ass,omitempty"`
 	// RejectReason is nil unless the row was rejected.
 	RejectReason *jobs.Error `json:"problem,omitempty"`
 }
@@ -105,6 +108,7 @@ type Options struct {
 	// yen. Columns are the names of the caller's own columns.
 	JPYPerUSD string   `json:"jpy,omitempty"`
 	Columns   []string `json:"columns,omitempty"`
+	Sheets    bool     `json:"sheets,omitempty"` // rows have a Sheet
 
 	Landing *vehicle.LandingDays `json:"landing,omitempty"`
 	Costs   *vehicle.Costs       `json:"costs,omitempty"`
@@ -135,6 +139,9 @@ type Batch struct {
 	Cancelled time.Time // when the caller cancelled it; zero when not
 	Ended     time.Time // zero while rows wait or run
 	PerSecond float64   // listings finished recently; 0 when not known
+	// OpenAt counts the rows that wait or run by the hosts of their listings, while the batch
+	// has not ended.
+	OpenAt map[string]int
 }
 
 // Expires returns when the batch will be deleted; zero while it runs.

@@ -62,6 +62,9 @@ type meta struct {
 	Rows     int       `json:"rows"`
 	Repeated int       `json:"repeated"`
 	Created  time.Time `json:"created"`
+
+	Sites     []string `json:"sites,omitempty"` // hosts of the listings, see sitesOf
+	SiteOfRow string   `json:"siteOf,omitempty"`
 }
 
 // NewID returns an id for a new batch.
@@ -80,6 +83,7 @@ func (s *Store) Create(ctx context.Context, n New) (*Batch, error) {
 	keys := keysOf(id)
 	duplicates, states := markDuplicates(n.Rows)
 	m := meta{Owner: n.Owner, Options: n.Options, Rows: len(n.Rows), Created: now}
+	m.Sites, m.SiteOfRow = sitesOf(n.Rows, states)
 	for _, others := range duplicates {
 		m.Repeated += len(others)
 	}
@@ -148,7 +152,7 @@ func markDuplicates(rows []Row) (duplicates map[int][]int, states string) {
 		}
 		l := listing{row.URL, row.ModelBody, string(row.Known), string(row.Car), row.PriceCandidates}
 		if at, found := first[l]; found {
-			row.DuplicateOf, row.DuplicateRow = at, rows[at].Number
+			row.DuplicateOf, row.DuplicateRow, row.DuplicateSheet = at, rows[at].Number, rows[at].Sheet
 			duplicates[at] = append(duplicates[at], i)
 			codes[i] = 'W'
 			continue
@@ -225,6 +229,9 @@ func parse(id string, fields map[string]string, states string, now time.Time) (*
 		b.Counts[stateOf(states[i])]++
 	}
 	b.PerSecond = speed(fields, now)
+	if b.Ended.IsZero() {
+		b.OpenAt = m.openAt(states)
+	}
 	return b, nil
 }
 

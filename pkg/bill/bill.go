@@ -50,6 +50,7 @@ type Check struct {
 
 // Answer is what became of a bill. Money is a string with two decimals, without commas.
 type Answer struct {
+	Object        string           `json:"object"` // bill_check
 	Lines         []Judged         `json:"lines"`
 	Missing       []Owed           `json:"missing"` // what is not on the bill and will still come
 	BilledTZS     string           `json:"billedTZS"`
@@ -144,7 +145,7 @@ func (c Check) Judge(lines []Line) (Answer, bool) {
 	if !j.rate.IsPositive() {
 		j.rate = cost.DefaultRate
 	}
-	j.answer = Answer{Lines: []Judged{}, Missing: []Owed{}, date: c.Day.In(localtime.Zone).Format(time.DateOnly)}
+	j.answer = Answer{Object: "bill_check", Lines: []Judged{}, Missing: []Owed{}, date: c.Day.In(localtime.Zone).Format(time.DateOnly)}
 	if c.Estimate != nil {
 		j.answer.Car = &c.Estimate.Car
 	}

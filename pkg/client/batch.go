@@ -139,6 +139,7 @@ type BatchItem struct {
 	Raw
 
 	Row       int            `json:"row"` // from 1; of a table, its line
+	Sheet     string         `json:"sheet"`
 	Reference string         `json:"reference"`
 	URL       string         `json:"url"`
 	State     string         `json:"state"` // waiting, running, succeeded, failed, cancelled or rejected

@@ -35,6 +35,7 @@ type Error struct {
 // InvalidRow is a row of a batch that the API does not accept.
 type InvalidRow struct {
 	Row       int           `json:"row"`
+	Sheet     string        `json:"sheet"`
 	Reference string        `json:"reference"`
 	URL       string        `json:"url"`
 	Code      string        `json:"code"`

@@ -19,6 +19,7 @@ import (
 // Line is one listing of a batch and its outcome.
 type Line struct {
 	Number    int // of the row, as the caller counts
+	Sheet     string
 	Reference string
 	URL       string
 	State     batch.State
@@ -52,6 +53,7 @@ func (l Line) name() string {
 type Options struct {
 	Lang    string
 	Columns []string // the caller's own, whose cells stand behind the results
+	Sheets  bool     // lines are of several sheets
 	Lines   []CostLine
 	BOM     bool   // CSV begins with a byte order mark, by which Excel knows UTF-8
 	Batch   string // id
@@ -95,6 +97,10 @@ func (o Options) all() []column {
 	list := slices.Clone(columns)
 	at := slices.IndexFunc(list, func(c column) bool { return c.name == lastBeforeLines }) + 1
 	list = slices.Insert(list, at, o.lineColumns()...)
+	if o.Sheets {
+		sheet := column{name: "sheet", width: ownWidth, value: func(l Line) any { return l.Sheet }}
+		list = slices.Insert(list, 1+slices.IndexFunc(list, func(c column) bool { return c.name == "reason" }), sheet)
+	}
 	for i := range list {
 		list[i].header = list[i].name
 		same := func(own string) bool { return strings.EqualFold(strings.TrimSpace(own), list[i].name) }

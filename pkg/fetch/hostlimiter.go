@@ -2,15 +2,16 @@ package fetch
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"net/netip"
-	"net/url"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
+	"ushuru/pkg/redisx"
 )
 
 const (
@@ -56,40 +57,59 @@ func keyRate(host string) string          { return "rate:fetch:{" + host + "}" }
 func keyRateOf(host, owner string) string { return keyRate(host) + ":" + owner }
 func keyAddress(address string) string    { return "rate:fetch:{" + address + "}:address" }
 func keyWaiting(host string) string       { return "fetch:waiting:{" + host + "}" }
+func keyPages(host string) string         { return "fetch:pages:{" + host + "}" }
 
-// PauseOf returns how long the site of a URL has asked all processes that share a
-// Redis to pause; 0 when it has not.
-func PauseOf(ctx context.Context, client redis.UniversalClient, rawURL string) (time.Duration, error) {
-	u, err := url.Parse(rawURL)
-	if err != nil {
-		return 0, invalid("error/url_invalid", err)
-	}
-	left, err := client.PTTL(ctx, keyPause(u.Host)).Result()
-	if err != nil {
-		return 0, limiterUnavailable(err)
-	}
-	return max(left, 0), nil
+// Pace is how the pages of a host are requested now, by all processes that share a Redis.
+type Pace struct {
+	Pause     time.Duration // that the host has asked for, or an operator; 0 for none
+	Delayed   bool          // requests of batches were delayed in the last seconds, to keep to the rate
+	PerSecond float64       // pages lately; 0 when that is not known
 }
 
-// PausesOf returns how long hosts have asked all processes that share a Redis to pause;
-// hosts that have not are left out.
-func PausesOf(ctx context.Context, client redis.UniversalClient, hosts []string) (map[string]time.Duration, error) {
+// PacesOf returns the paces of hosts.
+func PacesOf(ctx context.Context, client redis.UniversalClient, hosts ...string) (map[string]Pace, error) {
+	type replies struct {
+		left           *redis.DurationCmd
+		delayed, pages *redis.IntCmd
+		first          *redis.StringCmd
+	}
 	pipe := client.Pipeline()
-	left := make([]*redis.DurationCmd, len(hosts))
-	for i, host := range hosts {
-		left[i] = pipe.PTTL(ctx, keyPause(host))
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, limiterUnavailable(err)
-	}
-	pauses := map[string]time.Duration{}
-	for i, host := range hosts {
-		if pause := left[i].Val(); pause > 0 {
-			pauses[host] = pause
+	clock, of := pipe.Time(ctx), map[string]replies{}
+	for _, host := range hosts {
+		of[host] = replies{
+			pipe.PTTL(ctx, keyPause(host)), pipe.Exists(ctx, keyWaiting(host)),
+			pipe.LLen(ctx, keyPages(host)), pipe.LIndex(ctx, keyPages(host), -1),
 		}
 	}
-	return pauses, nil
+	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+		return nil, limiterUnavailable(err)
+	}
+	paces := map[string]Pace{}
+	for host, r := range of {
+		pace := Pace{Pause: max(r.left.Val(), 0), Delayed: r.delayed.Val() > 0}
+		first, _ := r.first.Int64()
+		if span := clock.Val().Sub(time.UnixMilli(first)); r.pages.Val() > 1 && span > 0 {
+			pace.PerSecond = float64(r.pages.Val()-1) / span.Seconds()
+		}
+		paces[host] = pace
+	}
+	return paces, nil
 }
+
+const (
+	// pagesKept is over how many pages of a host its pace is measured.
+	pagesKept = 60
+	// pagesTTL is after how long without a page the pace of a host is not known.
+	pagesTTL = 2 * time.Minute
+)
+
+// scriptPage remembers when a page was requested. ARGV: how many are kept, TTL in ms.
+var scriptPage = redis.NewScript(redisx.LuaClock + `
+redis.call('LPUSH', KEYS[1], now)
+redis.call('LTRIM', KEYS[1], 0, ARGV[1] - 1)
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return 1
+`)
 
 // allow returns nil when a request to a site may be sent now, and counts it; else
 // it returns a host_busy error with the time to wait.
@@ -116,6 +136,8 @@ func (l *hostLimiter) allow(parent context.Context, host string, bulk bool) erro
 	case err != nil:
 		return limiterUnavailable(err)
 	case wait == 0:
+		// Without its time the pace that callers are told is not exact; the rate holds all the same.
+		_ = scriptPage.Run(ctx, l.redis, []string{keyPages(host)}, pagesKept, pagesTTL.Milliseconds()).Err()
 		return nil
 	}
 	if bulk {

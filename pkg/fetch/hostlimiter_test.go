@@ -150,3 +150,36 @@ func TestWithoutRedisAFetchFailsClearly(t *testing.T) {
 		_ = away.Close()
 	}
 }
+
+// The pace of a site is that of its last pages, over all processes; it is not known of one page,
+// and says whether batches wait and the site pauses.
+func TestThePaceOfASiteIsMeasured(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		url := serve(t, func(http.ResponseWriter, *http.Request) {})
+		host := strings.TrimPrefix(url, "http://")
+		client := testClient(t, Options{Redis: conn.Client(), Rate: 1})
+		pace := func() Pace {
+			t.Helper()
+			paces, err := PacesOf(t.Context(), conn.Client(), host, "other.example")
+			if err != nil || paces["other.example"] != (Pace{}) {
+				t.Fatalf("%v, %v", paces, err)
+			}
+			return paces[host]
+		}
+		for i := range burst {
+			if _, err := client.Get(t.Context(), url); err != nil {
+				t.Fatal(err)
+			}
+			if got := pace(); i == 0 && got != (Pace{}) || i > 0 && (got.PerSecond <= 1 || got.Delayed) {
+				t.Errorf("after %d pages at once: %+v", i+1, got)
+			}
+		}
+		if _, err := client.Fetch(t.Context(), Request{URL: url, Bulk: true}); err == nil {
+			t.Fatal("a batch got a page beyond the rate")
+		}
+		client.limiter.pause(t.Context(), host, &Page{Status: 503, Header: http.Header{"Retry-After": {"9"}}})
+		if got := pace(); !got.Delayed || got.Pause < 8*time.Second {
+			t.Errorf("delayed and paused: %+v", got)
+		}
+	})
+}

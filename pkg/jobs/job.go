@@ -100,6 +100,7 @@ type Job struct {
 	RequestedByCaller bool                       // not only by other jobs and batches
 	Attached          bool                       // it has an attachment until it ends
 	Origin            Origin                     // of the request that created it
+	Query             string                     // of List: that of the URL at which the key reads it, as it asked last
 	Kept              int64                      // bytes of its result or error in the record
 	Result            json.RawMessage            // once succeeded
 	Error             *Error                     // once failed
@@ -121,6 +122,7 @@ type New struct {
 	Subscriber string        // see Subscribe; "" is a caller who polls the job
 	Attachment []byte        // what the caller sent for the job, deleted when it ends; nil for nothing
 	Listed     bool          // the owner finds the job in its list
+	Query      string        // with which the owner reads it, see Job.Query
 	Origin     Origin
 }
 

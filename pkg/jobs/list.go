@@ -66,7 +66,7 @@ func (s *Store) List(ctx context.Context, owner, before string, limit int, state
 		if err != nil || len(ids) == 0 {
 			return found, false, err
 		}
-		all, err := s.heads(ctx, ids)
+		all, err := s.heads(ctx, owner, ids)
 		if err != nil {
 			return nil, false, err
 		}
@@ -86,9 +86,9 @@ func (s *Store) List(ctx context.Context, owner, before string, limit int, state
 // listChunk is how many records are read at once.
 const listChunk = 100
 
-// heads returns those of the jobs whose records exist, without steps and results.
-func (s *Store) heads(ctx context.Context, ids []string) (found []*Job, err error) {
-	names := []string{"meta", "state", "ended", "error", "asked", "promoted"}
+// heads returns those of the jobs of a key whose records exist, without steps and results.
+func (s *Store) heads(ctx context.Context, owner string, ids []string) (found []*Job, err error) {
+	names := []string{"meta", "state", "ended", "error", "asked", "promoted", "q:" + owner}
 	pipe := s.redis.Pipeline()
 	replies := make([]*redis.SliceCmd, len(ids))
 	for i, id := range ids {
@@ -111,6 +111,7 @@ func (s *Store) heads(ctx context.Context, ids []string) (found []*Job, err erro
 		if err != nil {
 			return nil, err
 		}
+		job.Query = fields["q:"+owner]
 		found = append(found, job)
 	}
 	return found, nil

@@ -19,7 +19,7 @@ func TestListOfAKey(t *testing.T) {
 		request := func(owner, url string, listed bool) string {
 			t.Helper()
 			n := newJob(url)
-			n.Owner, n.Listed = owner, listed
+			n.Owner, n.Listed, n.Query = owner, listed, "of="+owner
 			job, _, err := store.Create(t.Context(), n, "scrape")
 			check(err)
 			return job.ID
@@ -61,6 +61,15 @@ func TestListOfAKey(t *testing.T) {
 		}
 		if _, more := ids("lists", "", 5, jobs.Queued); more {
 			t.Error("more than the five that are queued")
+		}
+		for _, owner := range []string{"lists", "other"} {
+			found, _, err := store.List(t.Context(), owner, "", 100, "")
+			check(err)
+			for _, job := range found {
+				if job.Query != "of="+owner {
+					t.Errorf("%s reads %s with %q, want its own query", owner, job.ID, job.Query)
+				}
+			}
 		}
 		for owner, is := range map[string]bool{"lists": true, "other": true, "third": false} {
 			if listed, err := store.IsListed(t.Context(), owner, shared); err != nil || listed != is {

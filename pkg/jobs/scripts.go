@@ -19,6 +19,7 @@ import (
 //	o:<step>              output of a step, packed, until the job ends
 //	c:<child>:<what>      job (id) and end (outcome as JSON) of a child
 //	asked                 a caller requested it, not only other jobs
+//	q:<key>               with which query an API key reads it that has it in its list
 //	promoted              it was bulk, and an interactive request has joined it
 //
 // It is at job:{slot}:id. Its subscribers are a set at subscribers:{slot}:id, what its
@@ -38,7 +39,7 @@ end
 // those of keysOf. ARGV: id, meta, TTL of the record and of the dedup key in ms,
 // subscriber ("" for a caller who polls), what the keys of records and of
 // subscribers in this slot begin with, for how long a dedup key is kept after a failure at
-// most in ms, steps. It returns nothing when it created
+// most in ms, API key that has the job in its list ("" for none) and its query, steps. It returns nothing when it created
 // the job, also when the same call did so before, else id and record of the other.
 var scriptCreate = redis.NewScript(redisx.LuaClock + `
 local function subscribe(record, subscribers, ttl)
@@ -50,10 +51,14 @@ local function subscribe(record, subscribers, ttl)
   end
   return true
 end
+local function list(record)
+  if ARGV[9] ~= '' then redis.call('HSET', record, 'q:' .. ARGV[9], ARGV[10]) end --
+end
 local holder = redis.call('GET', KEYS[3])
 if holder then
   local record = ARGV[6] .. holder
   local state = redis.call('HGET', record, 'state')
+  if state then list(record) end --
   if holder == ARGV[1] and state then return {} end
   if state == 'queued' or state == 'running' then
     subscribe(record, ARGV[7] .. holder, redis.call('PTTL', record))
@@ -64,7 +69,8 @@ if holder then
   if state and state ~= 'failed' and state ~= 'cancelled' then return {holder, redis.call('HGETALL', record)} end --
 end
 redis.call('HSET', KEYS[1], 'meta', ARGV[2], 'state', 'queued')
-for i = 9, #ARGV do
+list(KEYS[1])
+for i = 11, #ARGV do
   local s = 's:' .. ARGV[i] .. ':'
   redis.call('HSET', KEYS[1], s .. 'attempt', 1, s .. 'state', 'ready', s .. 'since', now)
 end

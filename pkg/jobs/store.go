@@ -87,6 +87,10 @@ func (s *Store) Create(ctx context.Context, n New, steps ...string) (job *Job, j
 	args := []any{
 		job.ID, data, (n.Deadline + 2*retention).Milliseconds(), (max(n.Deadline, 0) + retention).Milliseconds(),
 		n.Subscriber, keyJobPrefix(job.ID), keySubscribersPrefix(job.ID), RefusalTTL.Milliseconds(),
+		"", n.Query,
+	}
+	if n.Listed {
+		args[8] = n.Owner
 	}
 	for _, step := range steps {
 		args = append(args, step)

@@ -189,6 +189,7 @@ func isUsed(field string) bool {
 // Columns are the columns of one table.
 type Columns struct {
 	all   []Column
+	sheet string         // that they are of; "" of a table without sheets
 	index map[string]int // of the first column with a field
 	units map[string]unit
 
@@ -202,7 +203,7 @@ type Columns struct {
 	Duplicate, Unknown []string
 }
 
-// Mapping gives columns to fields, by their names. A field may have a unit as a name of
+// Mapping gives columns to fields, by their names, or those of one sheet: "Sheet2!Price". A field may have a unit as a name of
 // a column has: "startPrice (千円)"; an empty one means that the column is not read.
 type Mapping map[string]string
 
@@ -216,20 +217,29 @@ func (m Mapping) Check() string {
 	return ""
 }
 
-// of returns the field that a mapping gives to a column.
-func (m Mapping) of(name string) (field string, mapped bool) {
-	for column, field := range m {
-		if key(column) == key(name) {
-			return field, true
+// of returns the field that a mapping gives to a column of a sheet.
+func (m Mapping) of(sheet, name string) (field string, mapped bool) {
+	for _, wanted := range []string{sheet + ofSheet + name, name} {
+		for column, field := range m {
+			if strings.Contains(wanted, ofSheet) == strings.Contains(column, ofSheet) && key(column) == key(wanted) {
+				return field, true
+			}
 		}
 	}
 	return "", false
 }
 
-// Has reports whether a mapping names a column.
+// ofSheet stands between the name of a sheet and that of its column, as in formulas.
+const ofSheet = "!"
+
+// Has reports whether a mapping names a column, of any sheet.
 func (m Mapping) Has(name string) bool {
-	field, mapped := m.of(name)
-	return mapped && field != ""
+	for column, field := range m {
+		if field != "" && (key(column) == key(name) || key(column[1+strings.LastIndex(column, ofSheet):]) == key(name)) {
+			return true
+		}
+	}
+	return false
 }
 
 // Header is what a table has before its rows.
@@ -244,10 +254,10 @@ type Header struct {
 
 // NewColumns understands the header of a table.
 func NewColumns(header Header, mapping Mapping) *Columns {
-	c := &Columns{index: map[string]int{}, units: map[string]unit{}, conventions: map[int]convention{}, commas: map[int]bool{}}
+	c := &Columns{sheet: header.Title, index: map[string]int{}, units: map[string]unit{}, conventions: map[int]convention{}, commas: map[int]bool{}}
 	for i, name := range header.Names {
 		column := Column{Header: name}
-		if field, mapped := mapping.of(name); mapped {
+		if field, mapped := mapping.of(header.Title, name); mapped {
 			column.Field, column.unit = meaning(field)
 			column.answered = !column.unit.IsZero()
 		} else {
@@ -308,6 +318,29 @@ func (c *Columns) Linked(cells []string, links map[int]string) []string {
 	cells = slices.Clone(cells)
 	cells[i] = links[i]
 	return cells
+}
+
+// Known returns how many columns have a name that is known.
+func (c *Columns) Known() (known int) {
+	for _, column := range c.all {
+		if column.Field != "" {
+			known++
+		}
+	}
+	return known
+}
+
+// Sheet returns the name of the sheet that the columns are of.
+func (c *Columns) Sheet() string { return c.sheet }
+
+// DescribeCars reports whether the columns say of each row which car it is: the listing, or a
+// model or a code with a year.
+func (c *Columns) DescribeCars() bool {
+	has := func(fields ...string) bool {
+		return slices.ContainsFunc(fields, func(field string) bool { _, found := c.index[field]; return found })
+	}
+	return has(fieldURL) || has(fieldModel, fieldModelCode, fieldChassis, fieldModelBody) &&
+		has(fieldYear, fieldRegistration, fieldModelYear)
 }
 
 // All returns the columns in their order.

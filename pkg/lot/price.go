@@ -165,6 +165,7 @@ func (r *reading) keepUsed() {
 // Question asks in which unit the prices of a column are: as they are written they could not
 // be those of cars, or it is not certain which columns a unit is of.
 type Question struct {
+	Sheet    string    `json:"sheet,omitempty"` // of several
 	Column   string    `json:"column"`
 	Field    string    `json:"field"`
 	Values   []string  `json:"values"`   // of the first rows
@@ -192,12 +193,21 @@ func couldBeCars(median decimal.Decimal) bool {
 }
 
 // Questions returns what must be asked about the rows that were read. Nothing is guessed:
-// the caller answers by giving the column to its field with a unit.
-func (c *Columns) Questions(jpyPerUSD decimal.Decimal) (questions []Question) {
+// the caller answers by giving the column to its field with a unit; of several sheets the answer
+// names the sheet.
+func (c *Columns) Questions(jpyPerUSD decimal.Decimal, several bool) (questions []Question) {
 	for i := range c.all {
-		if column := &c.all[i]; column.isDoubtful(jpyPerUSD) {
-			questions = append(questions, column.question(jpyPerUSD))
+		column := &c.all[i]
+		if !column.isDoubtful(jpyPerUSD) {
+			continue
 		}
+		q := column.question(jpyPerUSD)
+		for j := range q.Readings {
+			if several {
+				q.Sheet, q.Readings[j].Answer = c.sheet, c.sheet+ofSheet+q.Readings[j].Answer
+			}
+		}
+		questions = append(questions, q)
 	}
 	return questions
 }

@@ -41,11 +41,11 @@ func TestANoteBelowTheRowsAboutTheUnit(t *testing.T) {
 	names := []string{"Model", "Code", "Year", "Start"}
 	columns := lot.NewColumns(lot.Header{Names: names}, nil)
 	columns.Read([]string{"VITZ", "KSP90", "2008", "69000"})
-	if got := columns.Questions(yen); len(got) > 0 {
+	if got := columns.Questions(yen, false); len(got) > 0 {
 		t.Fatalf("got %+v, want no question", got)
 	}
 	columns.Note([]string{"All prices are in thousands of yen", "", "", ""})
-	if got := columns.Questions(yen); len(got) != 1 {
+	if got := columns.Questions(yen, false); len(got) != 1 {
 		t.Errorf("got %+v, want a question", got)
 	}
 }

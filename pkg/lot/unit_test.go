@@ -51,7 +51,7 @@ func readList(t *testing.T, data []byte, mapping lot.Mapping) (prices string, qu
 	for first := true; ; first = false {
 		row, err := r.Next()
 		if errors.Is(err, io.EOF) {
-			return prices, columns.Questions(yen)
+			return prices, columns.Questions(yen, false)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -79,10 +79,8 @@ type Reader struct {
 	Charset   string // of CSV, as it was read: utf-8, utf-16le, shift_jis, windows-1252 …
 	Separator string // of CSV; "" of a table with one column
 	Sheet     string // of XLSX: the name of the sheet
-	// OtherSheets are the names of further sheets with a header, which are not read.
-	OtherSheets []string
-	Header      []string
-	HeaderRow   int
+	Header    []string
+	HeaderRow int
 	// Above are the rows above the header, the nearest first. Merged means that cells that
 	// are merged over several columns are known, and repeated in each.
 	Above  [][]string
@@ -95,6 +93,7 @@ type Reader struct {
 	source  source
 	ahead   []Row // read while the header was looked for
 	rows    int
+	sheets  []sheetPart // of the workbook, behind this one
 }
 
 // source gives the rows of a table as they are, the header and what stands before it
@@ -129,6 +128,26 @@ func (r *Reader) Next() (Row, error) {
 		row.fit(len(r.Header))
 		return row, nil
 	}
+}
+
+// NextSheet opens the next sheet of a workbook that has a header, once this one was read to its end; io.EOF when there is none. MaxRows is of all sheets.
+func (r *Reader) NextSheet() (*Reader, error) {
+	from, ok := r.source.(*cells)
+	if !ok {
+		return nil, io.EOF
+	}
+	for i, sheet := range r.sheets {
+		next, err := from.workbook.openSheet(sheet, r.options)
+		switch {
+		case errors.Is(err, ErrHeader):
+			continue
+		case err != nil:
+			return nil, err
+		}
+		next.sheets, next.rows = r.sheets[i+1:], r.rows
+		return next, nil
+	}
+	return nil, io.EOF
 }
 
 func (r *Reader) read() (Row, error) {

@@ -75,7 +75,7 @@ func openWorkbook(data []byte, o Options) (*Reader, error) {
 	for i, sheet := range sheets {
 		r, err := w.openSheet(sheet, o)
 		if err == nil {
-			r.OtherSheets = w.withHeader(sheets[i+1:], o)
+			r.sheets = sheets[i+1:]
 		}
 		if err == nil || !errors.Is(err, ErrHeader) {
 			return r, err
@@ -97,26 +97,6 @@ func (w *workbook) openSheet(sheet sheetPart, o Options) (*Reader, error) {
 	source := &cells{workbook: w, element: rows, behind: found}
 	r := &Reader{Format: "xlsx", Sheet: sheet.name, Merged: len(found.merged) > 0, options: o, source: source}
 	return r, r.findHeader()
-}
-
-// minNames is how many columns a further sheet names that has cars too.
-const minNames = 2
-
-// withHeader returns the names of the sheets that have a header and a row below it.
-func (w *workbook) withHeader(sheets []sheetPart, o Options) (names []string) {
-	left := w.left
-	defer func() { w.left = left }() // of the sheet that is read
-	o.MaxRows = 1
-	for _, sheet := range sheets {
-		r, err := w.openSheet(sheet, o)
-		if err != nil || o.names(r.Header) < min(minNames, len(r.Header)) {
-			continue
-		}
-		if _, err := r.Next(); err == nil {
-			names = append(names, sheet.name)
-		}
-	}
-	return names
 }
 
 var errNoWorkbook = errors.New("table: no workbook")

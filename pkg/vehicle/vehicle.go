@@ -233,6 +233,7 @@ type Estimate struct {
 	Tax     Tax     `json:"tax"`
 	Cached  bool    `json:"cached"`
 	// Additive.
+	Object     string     `json:"object,omitempty"`     // ObjectEstimate, or of a Quote ObjectQuote
 	AsOf       string     `json:"asOf,omitempty"`       // when the authority gave its figures: 2026-11-21T17:04:05+03:00
 	ValidUntil string     `json:"validUntil,omitempty"` // until when this answer is kept, in the same form
 	Stale      bool       `json:"stale,omitempty"`      // the figures of AsOf have expired: the authority could not be asked
@@ -241,6 +242,15 @@ type Estimate struct {
 	Doubts     []Doubt    `json:"doubts,omitempty"`      // what is grave or not certain about the car, the gravest first
 	Warnings   []Warning  `json:"warnings,omitempty"`    // about the figures
 }
+
+// What an answer is, in its member "object": programs that read one of several kinds tell them
+// apart by it.
+const (
+	ObjectEstimate   = "estimate"
+	ObjectQuote      = "quote"
+	ObjectComparison = "comparison"
+	ObjectReport     = "condition_report"
+)
 
 // Comparison is the answer of POST /v1/compare.
 type Comparison struct {
@@ -252,8 +262,9 @@ type Comparison struct {
 	Cached         bool     `json:"cached"`
 
 	// Additive.
-	Rate     *money.Number `json:"rate,omitempty"` // TZS for a dollar, as used for what is not tax
-	Lang     string        `json:"lang,omitempty"` // of the texts: en or sw
+	Object   string        `json:"object,omitempty"` // ObjectComparison
+	Rate     *money.Number `json:"rate,omitempty"`   // TZS for a dollar, as used for what is not tax
+	Lang     string        `json:"lang,omitempty"`   // of the texts: en or sw
 	Verdict  *Verdict      `json:"verdict,omitempty"`
 	Warnings []Warning     `json:"warnings,omitempty"`
 }
@@ -264,6 +275,7 @@ type ConditionReport struct {
 	Cached  bool   `json:"cached"`
 
 	// Additive.
+	Object   string          `json:"object,omitempty"` // ObjectReport
 	ID       string          `json:"id,omitempty"`     // names the sheet: GET /v1/condition-report/{id}/map.svg
 	Lang     string          `json:"lang,omitempty"`   // of the summary
 	Report   json.RawMessage `json:"report,omitempty"` // what was read, in the schema of package sheet

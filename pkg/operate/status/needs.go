@@ -33,7 +33,7 @@ const (
 	NeedWrites    = "redis_refuses"     // Redis refuses writes
 	NeedLoss      = "redis_lost"        // Redis has lost what it had acknowledged
 	NeedAPI       = "no_api"            // there are workers, and no API
-	NeedPaused    = "queue_paused"      // an operator has paused a queue
+	NeedPaused    = tasks.QueuePaused   // an operator has paused a queue
 	NeedErrors    = "api_errors"        // the API answers too often with errors of ours
 )
 

@@ -178,13 +178,14 @@ func (r *reading) pauses(ctx context.Context, shown []Site) error {
 			hosts = append(hosts, host, "www."+host)
 		}
 	}
-	left, err := fetch.PausesOf(ctx, r.redis, hosts)
+	paces, err := fetch.PacesOf(ctx, r.redis, hosts...)
 	if err != nil {
 		return err
 	}
 	for i := range shown {
 		for _, host := range known[shown[i].Host] {
-			if until := r.now.Add(left[host]).UTC().Truncate(time.Second); left[host] > 0 &&
+			left := paces[host].Pause
+			if until := r.now.Add(left).UTC().Truncate(time.Second); left > 0 &&
 				(shown[i].PausedUntil == nil || until.After(*shown[i].PausedUntil)) {
 				shown[i].PausedUntil = &until
 			}

@@ -1,0 +1,52 @@
+package batch
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+)
+
+// maxSites is how many sites of a batch are told apart, those with most rows: one byte says of
+// which of them a row is.
+const maxSites = 90
+
+const (
+	firstSite = '!' // the byte of the first site
+	noSite    = ' ' // of a described car, a duplicate, a rejected row or one of another site
+)
+
+// sitesOf returns the hosts of the listings of rows, and for each row the byte of its own.
+func sitesOf(rows []Row, states string) (hosts []string, ofRows string) {
+	byRow, counts := make([]string, len(rows)), map[string]int{}
+	for i := range rows {
+		if listing, err := url.Parse(rows[i].URL); err == nil && states[i] == codeOf(Waiting) && listing.Host != "" {
+			byRow[i] = listing.Host
+			counts[listing.Host]++
+		}
+	}
+	for host := range counts {
+		hosts = append(hosts, host)
+	}
+	slices.SortFunc(hosts, func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
+	hosts = hosts[:min(len(hosts), maxSites)]
+	marks := make([]byte, len(rows))
+	for i, host := range byRow {
+		marks[i] = noSite
+		if at := slices.Index(hosts, host); at >= 0 && host != "" {
+			marks[i] = firstSite + byte(at)
+		}
+	}
+	return hosts, string(marks)
+}
+
+// openAt counts the rows that wait or run, by the hosts of their listings.
+func (m meta) openAt(states string) map[string]int {
+	open := map[string]int{}
+	for i := range min(len(states), len(m.SiteOfRow)) {
+		state := stateOf(states[i])
+		if at := int(m.SiteOfRow[i]) - firstSite; at >= 0 && at < len(m.Sites) && (state == Waiting || state == Running) {
+			open[m.Sites[at]]++
+		}
+	}
+	return open
+}
