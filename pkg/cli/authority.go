@@ -9,7 +9,6 @@ import (
 
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/operate"
-	"ushuru/pkg/plainjson"
 	"ushuru/pkg/tra"
 )
 
@@ -24,6 +23,7 @@ type authorityCommand struct {
 // TRA answers addresses in Tanzania only.
 type authoritySyncCommand struct {
 	redisConfig
+	console.Answer
 
 	Accept bool          `help:"Take lists that differ so much from the previous ones that they would be quarantined."`
 	Wait   time.Duration `default:"6m"                                                                                 help:"How long to wait for the worker."`
@@ -46,7 +46,7 @@ func (c *authoritySyncCommand) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	if err := plainjson.NewEncoder(r.Out).Encode(outcome.Report); err != nil {
+	if err := c.Print(r.Streams, outcome.Report); err != nil {
 		return err
 	}
 	switch {

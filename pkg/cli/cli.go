@@ -64,6 +64,7 @@ type commands struct {
 
 	Simulate   simulateCommand           `cmd:"" group:"develop" help:"Run a simulator on a port."`
 	Version    versionCommand            `cmd:"" group:"develop" help:"Print version, commit and date; --version does the same."`
+	Man        manCommand                `cmd:"" group:"develop" help:"Print the manual page: ushuru man | man -l -."`
 	Completion kongcompletion.Completion `cmd:"" group:"develop" help:"Print how to turn on completion in bash, zsh or fish."`
 }
 

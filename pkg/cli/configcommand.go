@@ -54,6 +54,8 @@ func (c process) parts(root *commands) (sharedConfig, parts) {
 
 type configCheck struct {
 	process
+	console.Format
+
 	Offline bool `help:"Do not connect to Redis."`
 }
 
@@ -66,8 +68,8 @@ func (c *configCheck) Run(r *run) error {
 	if err != nil {
 		return console.ExitError{Status: fail(r.Streams, console.ExitUsage, err)}
 	}
-	_, err = fmt.Fprintf(r.Out, "the settings of ushuru %s can be used\n", c.Process)
-	return err
+	record := map[string]any{"process": c.Process, "valid": true}
+	return console.Say(r.Streams, c.Format, record, "the settings of ushuru %s can be used", c.Process)
 }
 
 // check does what the process does before it starts.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 
 	"ushuru/pkg/bill"
@@ -17,6 +16,8 @@ type costsCommand struct {
 }
 
 type costsCheck struct {
+	console.Format
+
 	File string `arg:"" type:"existingfile" help:"JSON file."`
 }
 
@@ -25,8 +26,7 @@ func (c *costsCheck) Run(r *run) error {
 	if _, err := cost.Load(c.File); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(r.Out, "%s can be used as COST_TABLES.\n", c.File)
-	return err
+	return console.Say(r.Streams, c.Format, map[string]any{"file": c.File, "valid": true}, "%s can be used as COST_TABLES.", c.File)
 }
 
 type costsCalibrate struct {
@@ -41,7 +41,7 @@ func (c *costsCalibrate) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	file, err := os.Open(c.File)
+	file, err := r.Open(c.File)
 	if err != nil {
 		return err
 	}

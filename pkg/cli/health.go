@@ -9,11 +9,14 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"ushuru/pkg/cli/console"
 )
 
 // healthCommand asks the process beside it, for containers that have no other program.
 type healthCommand struct {
 	adminConfig
+	console.Format
 
 	Alive   bool          `help:"Ask only whether the process answers, not whether it can serve."`
 	Timeout time.Duration `default:"3s" help:"Maximum time for the answer."`
@@ -33,8 +36,7 @@ func (c *healthCommand) Run(r *run) error {
 	var err error
 	for _, address := range c.addresses() {
 		if err = askHealth(ctx, "http://"+address+path); err == nil {
-			_, _ = fmt.Fprintln(r.Out, "ok")
-			return nil
+			return console.Say(r.Streams, c.Format, map[string]string{"status": "ok"}, "ok")
 		}
 		if _, refused := errors.AsType[*net.OpError](err); !refused {
 			break // it answered

@@ -56,6 +56,8 @@ func (e *expiry) UnmarshalText(text []byte) error {
 
 type keysCreate struct {
 	redisConfig
+	console.Format
+
 	Name    string `arg:"" help:"Owner or purpose of the key. No two valid keys have one name."`
 	Expires expiry `placeholder:"WHEN" help:"When the key expires: 90d, 12h, 2027-01-31."`
 }
@@ -73,11 +75,23 @@ func (c *keysCreate) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	return r.printKey(plain, fmt.Sprintf("Created key %s for %q%s.", key.ID, key.Name, until(key.Expires)))
+	return r.printKey(c.Format, plain, key, fmt.Sprintf("Created key %s for %q%s.", key.ID, key.Name, until(key.Expires)))
 }
 
-// printKey prints a new key to standard output, and what it is to standard error.
-func (r *run) printKey(plain, what string) error {
+// createdKey is a new key as the only time it is shown.
+type createdKey struct {
+	Plain string `json:"key"`
+	keys.Key
+}
+
+// printKey prints a new key to standard output, and as text what it is to standard error.
+func (r *run) printKey(f console.Format, plain string, key keys.Key, what string) error {
+	if f.JSON() || f.CSV() {
+		return console.Show(r.Streams, f, createdKey{plain, key}, []console.Field{
+			{Name: "key", Value: plain}, {Name: "id", Value: key.ID}, {Name: "name", Value: key.Name},
+			{Name: "expires", Value: console.Time(key.Expires)},
+		})
+	}
 	if _, err := fmt.Fprintln(r.Out, plain); err != nil {
 		return err
 	}
@@ -94,6 +108,8 @@ func until(expires time.Time) string {
 
 type keysLimit struct {
 	redisConfig
+	console.Format
+
 	ID         string    `arg:"" name:"id" help:"Id of the key, as printed by keys list."`
 	Rate       *int      `help:"Requests per minute that start work; 0 restores the server's limit, as for those below."`
 	Jobs       *int      `help:"Running jobs."`
@@ -116,12 +132,13 @@ func (c *keysLimit) Run(r *run) error {
 	if err != nil {
 		return noKey(c.ID, err)
 	}
-	_, err = fmt.Fprintf(r.Out, "limits of %s: %s%s\n", c.ID, limitsText(key.Limits), until(key.Expires))
-	return err
+	return console.Say(r.Streams, c.Format, key, "limits of %s: %s%s", c.ID, limitsText(key.Limits), until(key.Expires))
 }
 
 type keysRotate struct {
 	redisConfig
+	console.Format
+
 	ID    string        `arg:"" name:"id" help:"Id of the key, as printed by keys list."`
 	Grace time.Duration `default:"24h" help:"For how long the old key stays valid too; 0s ends it at once."`
 }
@@ -143,7 +160,7 @@ func (c *keysRotate) Run(r *run) error {
 	if c.Grace <= 0 {
 		old = "has ended"
 	}
-	return r.printKey(plain, fmt.Sprintf("Rotated key %s of %q; the old one %s.", key.ID, key.Name, old))
+	return r.printKey(c.Format, plain, key, fmt.Sprintf("Rotated key %s of %q; the old one %s.", key.ID, key.Name, old))
 }
 
 // limitsText prints a key's own limits; - means the server's limit.

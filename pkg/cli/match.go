@@ -1,9 +1,14 @@
 package cli
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"errors"
-	"os"
+	"io"
+	"strings"
 
+	"ushuru/pkg/cli/console"
 	"ushuru/pkg/match"
 	"ushuru/pkg/match/evaluate"
 	"ushuru/pkg/tra"
@@ -13,7 +18,9 @@ import (
 type matchCommand struct {
 	redisConfig
 	aiConfig
-	Catalogue string `type:"existingfile" help:"CSV file with the columns make and label; the default is the catalogue in Redis."`
+	console.Answer
+
+	Catalogue string `type:"existingfile" help:"CSV file with the columns make and label, - for standard input; the default is the catalogue in Redis."`
 	Explain   bool   `help:"Add the candidates that were considered."`
 	File      string `arg:"" optional:"" default:"-" help:"JSON lines with make, model, version, modelCode, year, engine_cc, fuel, body; - is standard input."`
 }
@@ -34,12 +41,41 @@ func (c *matchCommand) Run(r *run) error {
 		return err
 	}
 	defer func() { _ = in.Close() }()
-	return evaluate.Lines(r.ctx, match.New(options), in, r.Out, catalogue, c.Explain)
+	if !c.Text() && !c.CSV() {
+		return evaluate.Lines(r.ctx, match.New(options), in, r.Out, catalogue, c.Explain)
+	}
+	var lines bytes.Buffer
+	if err := evaluate.Lines(r.ctx, match.New(options), in, &lines, catalogue, c.Explain); err != nil {
+		return err
+	}
+	var found []matchedLine
+	for decoder := json.NewDecoder(&lines); ; {
+		var line matchedLine
+		if err := decoder.Decode(&line); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return err
+		}
+		found = append(found, line)
+	}
+	const header = "ID\tMAKE\tLABEL\tTYPE\tCONFIDENCE\tREASON\tCODE"
+	return console.List(r.Streams, console.Format{Output: c.Output}, found, header, func(l matchedLine) []string {
+		return []string{
+			strings.Trim(string(l.ID), `"`), l.Make, l.ModelBody, l.MatchType, l.Confidence, cmp.Or(l.Error, l.MatchReason), l.Code,
+		}
+	})
+}
+
+// matchedLine is what a table shows of the outcome of a line.
+type matchedLine struct {
+	ID                                     json.RawMessage
+	Make, ModelBody, MatchType, Confidence string
+	MatchReason, Error, Code               string
 }
 
 func (c *matchCommand) catalogue(r *run) (*tra.Catalogue, match.Facts, error) {
 	if c.Catalogue != "" {
-		return readCatalogue(c.Catalogue)
+		return readCatalogue(r, c.Catalogue)
 	}
 	conn, err := r.redis(c.redisConfig, false)
 	if err != nil {
@@ -53,8 +89,8 @@ func (c *matchCommand) catalogue(r *run) (*tra.Catalogue, match.Facts, error) {
 	return catalogue, nil, err
 }
 
-func readCatalogue(name string) (*tra.Catalogue, match.Facts, error) {
-	file, err := os.Open(name) //nolint:gosec // the operator names the file
+func readCatalogue(r *run, name string) (*tra.Catalogue, match.Facts, error) {
+	file, err := r.Open(name)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/listing"
+	"ushuru/pkg/money"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
 )
@@ -77,6 +79,16 @@ func (c *readCommand) printCards(r *run, page *fetch.Page) error {
 	if err != nil {
 		return err
 	}
+	if c.Text() || c.CSV() {
+		const header = "NAME\tYEAR\tCC\tFUEL\tFOB USD\tC&F USD\tURL"
+		return console.List(r.Streams, console.Format{Output: c.Output}, cards, header, func(card listing.Card) []string {
+			car := card.Car
+			return []string{
+				console.OneLine(car.Make, car.Model, car.ModelCode), known(car.Year), known(car.EngineCC), car.Fuel,
+				priceText(car.FOBPriceUSD), priceText(car.CFPriceUSD), card.URL,
+			}
+		})
+	}
 	lines := plainjson.NewEncoder(r.Out)
 	for _, card := range cards {
 		line := listedCar{URL: card.URL, Car: card.Car}
@@ -88,6 +100,21 @@ func (c *readCommand) printCards(r *run, page *fetch.Page) error {
 		}
 	}
 	return nil
+}
+
+// known returns a number; "" for one that is not known.
+func known(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+func priceText(price *money.Number) string {
+	if price == nil {
+		return ""
+	}
+	return price.String()
 }
 
 // page fetches or opens the page.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"runtime/debug"
+
+	"ushuru/pkg/cli/console"
 )
 
 // What was built, as the build says:
@@ -14,12 +16,12 @@ import (
 var buildVersion, buildCommit, buildDate string
 
 // versionCommand prints the version.
-type versionCommand struct{}
+type versionCommand struct{ console.Format }
 
 // Run is called by kong.
-func (versionCommand) Run(r *run) error {
-	_, err := fmt.Fprintln(r.Out, versionText())
-	return err
+func (c versionCommand) Run(r *run) error {
+	version, commit, date := Build()
+	return console.Say(r.Streams, c.Format, map[string]string{"version": version, "commit": commit, "date": date}, "%s", versionText())
 }
 
 // versionText returns version, commit and date of the program. The date is that of the

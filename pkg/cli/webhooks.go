@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"ushuru/pkg/cli/console"
 	"ushuru/pkg/cli/service"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/webhook"
@@ -23,12 +24,13 @@ type webhooksCommand struct {
 type webhooksReseal struct {
 	redisConfig
 	secretsConfig
+	console.Format
 }
 
 // Run is called by kong.
 func (c *webhooksReseal) Run(r *run) error {
 	if c.SecretsKey == "" {
-		return errors.New("set SECRETS_KEY: the key that is to seal, then the old ones")
+		return console.Usage("set SECRETS_KEY: the key that is to seal, then the old ones")
 	}
 	store, all, err := r.webhooks(c.redisConfig, c.secretsConfig)
 	if err != nil {
@@ -42,7 +44,8 @@ func (c *webhooksReseal) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(r.Out, "%d webhooks, %d sealed with the first key now\n", n.Endpoints, n.Changed)
+	record := map[string]int{"webhooks": n.Endpoints, "sealed": n.Changed, "locked": n.Locked}
+	err = console.Say(r.Streams, c.Format, record, "%d webhooks, %d sealed with the first key now", n.Endpoints, n.Changed)
 	if n.Locked > 0 {
 		err = errors.Join(err, fmt.Errorf("%d webhooks have a secret that no key of SECRETS_KEY opens", n.Locked))
 	}
@@ -65,6 +68,8 @@ func (r *run) webhooks(config redisConfig, secrets secretsConfig) (*webhook.Stor
 
 type webhooksVerify struct {
 	redisConfig
+	console.Format
+
 	Key     string `arg:"" help:"Id of the API key (see keys list)."`
 	Webhook string `arg:"" help:"Id of the webhook."`
 }
@@ -79,6 +84,5 @@ func (c *webhooksVerify) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(r.Out, "asked: a worker sends the challenge as delivery %s\n", asked.ID)
-	return err
+	return console.Say(r.Streams, c.Format, asked, "asked: a worker sends the challenge as delivery %s", asked.ID)
 }

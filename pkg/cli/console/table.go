@@ -161,6 +161,18 @@ func Show(s Streams, f Format, record any, fields []Field) error {
 	return table.Flush()
 }
 
+// Say prints what a command did: as a sentence, or in another form as a record.
+func Say(s Streams, f Format, record any, sentence string, values ...any) error {
+	switch {
+	case f.JSON():
+		return WriteJSON(s.Out, record)
+	case f.CSV():
+		return Answer{Output: "csv"}.Print(s, record)
+	}
+	_, err := fmt.Fprintf(s.Out, sentence+"\n", values...)
+	return err
+}
+
 // Time returns a time as it is printed; "" for the zero time.
 func Time(t time.Time) string {
 	if t.IsZero() {

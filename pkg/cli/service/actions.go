@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -38,7 +37,7 @@ func (c *cacheDrop) Run(s *Session) error {
 		Make: c.Make, ModelBody: c.ModelBody, YOM: c.Year, Country: c.Country, Fuel: c.Fuel, Capacity: c.Engine,
 	}
 	if (c.URL == "") == (tuple == tra.Tuple{}) {
-		return errors.New("give the URL of a listing, or a vehicle with --make and --model-body")
+		return console.Usage("give the URL of a listing, or a vehicle with --make and --model-body")
 	}
 	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) error {
 		drop := func() (operate.Dropped, error) { return o.DropTuple(ctx, tuple) }
@@ -88,6 +87,7 @@ func (c *sitesList) Run(s *Session) error {
 
 type sitesPause struct {
 	Redis
+	console.Format
 
 	Site string        `arg:"" help:"Host, or name of a known site."`
 	For  time.Duration `default:"1h" help:"For how long, at most 720h."`
@@ -97,12 +97,15 @@ type sitesPause struct {
 func (c *sitesPause) Run(s *Session) error {
 	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) error {
 		hosts, err := o.PauseSite(ctx, c.Site, c.For)
-		return s.done(err, "paused until %s: %s\n", console.Time(time.Now().Add(c.For)), strings.Join(hosts, ", "))
+		until := time.Now().Add(c.For).Truncate(time.Second)
+		record := map[string]any{"hosts": hosts, "until": until}
+		return s.done(c.Format, err, record, "paused until %s: %s", console.Time(until), strings.Join(hosts, ", "))
 	})
 }
 
 type sitesResume struct {
 	Redis
+	console.Format
 
 	Site string `arg:"" help:"Host, or name of a known site."`
 }
@@ -111,7 +114,7 @@ type sitesResume struct {
 func (c *sitesResume) Run(s *Session) error {
 	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) error {
 		n, err := o.ResumeSite(ctx, c.Site)
-		return s.done(err, "%d pauses ended\n", n)
+		return s.done(c.Format, err, map[string]int{"pausesEnded": n}, "%d pauses ended", n)
 	})
 }
 
@@ -123,6 +126,7 @@ type Queues struct {
 
 type queuesPause struct {
 	Redis
+	console.Format
 
 	Queue string `arg:"" help:"Name of the queue."`
 }
@@ -130,12 +134,14 @@ type queuesPause struct {
 // Run is called by kong.
 func (c *queuesPause) Run(s *Session) error {
 	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) error {
-		return s.done(o.PauseQueue(ctx, c.Queue), "paused %s\n", c.Queue)
+		record := map[string]any{"queue": c.Queue, "paused": true}
+		return s.done(c.Format, o.PauseQueue(ctx, c.Queue), record, "paused %s", c.Queue)
 	})
 }
 
 type queuesResume struct {
 	Redis
+	console.Format
 
 	Queue string `arg:"" help:"Name of the queue."`
 }
@@ -143,7 +149,8 @@ type queuesResume struct {
 // Run is called by kong.
 func (c *queuesResume) Run(s *Session) error {
 	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) error {
-		return s.done(o.ResumeQueue(ctx, c.Queue), "resumed %s\n", c.Queue)
+		record := map[string]any{"queue": c.Queue, "paused": false}
+		return s.done(c.Format, o.ResumeQueue(ctx, c.Queue), record, "resumed %s", c.Queue)
 	})
 }
 
@@ -166,7 +173,7 @@ func (c *aiBudget) Run(s *Session) error {
 	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) (err error) {
 		switch {
 		case c.Reset && c.Tokens != nil:
-			err = errors.New("give a limit or --reset")
+			err = console.Usage("give a limit or --reset, not both")
 		case c.Reset:
 			err = o.ResetAIBudget(ctx)
 		case c.Tokens != nil:
@@ -199,12 +206,17 @@ type Breaker struct {
 	Reset breakerReset `cmd:"" help:"Close the breakers of all workers that call TRA, within 4 s."`
 }
 
-type breakerReset struct{ Redis }
+type breakerReset struct {
+	Redis
+	console.Format
+}
 
 // Run is called by kong.
 func (c *breakerReset) Run(s *Session) error {
 	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) error {
-		return s.done(o.ResetBreaker(ctx), "the workers that call TRA close their breakers within %v\n", tra.WorkerInterval)
+		record := map[string]any{"closedWithinSeconds": tra.WorkerInterval.Seconds()}
+		return s.done(c.Format, o.ResetBreaker(ctx), record,
+			"the workers that call TRA close their breakers within %v", tra.WorkerInterval)
 	})
 }
 

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -13,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ushuru/pkg/cli/console"
@@ -22,7 +24,7 @@ import (
 // Batch estimates every listing of a table. It saves the id of the batch
 // beside the file of results, so that a stopped command can resume.
 type Batch struct {
-	clientConfig
+	request
 	Out           string   `required:"" placeholder:"FILE" type:"path" help:"Output file; its ending selects the format: .xlsx, .csv, .html, .json, .ndjson."`
 	Skip          bool     `help:"Process the valid rows even if others are invalid."`
 	Rate          string   `placeholder:"TZS" help:"Exchange rate (TZS per USD) for costs other than tax."`
@@ -33,7 +35,7 @@ type Batch struct {
 	BOM           bool     `name:"bom" help:"Begin CSV with a byte order mark, for Excel."`
 	DryRun        bool     `help:"Only print how the columns and the first rows are understood."`
 	AllowFailures bool     `help:"Exit with 0 though rows failed or were rejected."`
-	File          string   `arg:"" help:"Table of listings or of described cars: .csv, .tsv or .xlsx; or .json, .ndjson; - for a table on standard input."`
+	File          string   `arg:"" help:"Table of listings or of described cars: .csv, .tsv or .xlsx; or .json, .ndjson; - for any of them on standard input."`
 }
 
 // savedBatch is a submitted batch as the command saves it.
@@ -79,12 +81,85 @@ func (c *Batch) Run(s *Session) error {
 	if err := saveResults(s.Ctx, s.Streams, api, status.ID, c.Out, c.view()); err != nil {
 		return printError(s, err)
 	}
-	_, _ = fmt.Fprintf(s.Out, "%d succeeded, %d failed, %d rejected, %d cancelled: %s\n",
-		status.Counts["succeeded"], status.Counts["failed"], status.Counts["rejected"], status.Counts["cancelled"], c.Out)
+	if err := c.printEnd(s, api, status); err != nil {
+		return err
+	}
 	if err := os.Remove(c.savedFile()); err != nil {
 		return err
 	}
 	return exitOf(status, c.AllowFailures)
+}
+
+// printEnd prints the outcomes of a batch, and of the rows without an estimate how many have
+// each reason.
+func (c *Batch) printEnd(s *Session, api *client.Client, status *client.Batch) error {
+	failures, err := failuresOf(s.Ctx, api, status)
+	if err != nil {
+		return printError(s, err)
+	}
+	record := struct {
+		ID       string         `json:"id"`
+		State    string         `json:"state"`
+		Counts   map[string]int `json:"counts"`
+		File     string         `json:"file"`
+		Failures []failure      `json:"failures"`
+	}{status.ID, status.State, status.Counts, c.Out, failures}
+	err = console.Say(s.Streams, c.Format, record, "%d succeeded, %d failed, %d rejected, %d cancelled: %s",
+		status.Counts["succeeded"], status.Counts["failed"], status.Counts["rejected"], status.Counts["cancelled"], c.Out)
+	if err == nil && !c.JSON() && !c.CSV() {
+		printFailures(s, failures)
+	}
+	return err
+}
+
+// failure is a reason why rows of a batch have no estimate.
+type failure struct {
+	Code    string   `json:"code"`
+	Rows    int      `json:"rows"`    // that have it
+	Message string   `json:"message"` // of the first of them
+	First   []string `json:"first"`   // their numbers, with their sheets if there are several
+}
+
+// failuresOf returns the reasons why rows of a batch failed or were rejected, the most frequent
+// first.
+func failuresOf(ctx context.Context, api *client.Client, status *client.Batch) ([]failure, error) {
+	const shown = 5
+	found := []failure{}
+	for _, state := range []string{"failed", "rejected"} {
+		if status.Counts[state] == 0 {
+			continue
+		}
+		for item, err := range api.BatchItems(ctx, status.ID, state) {
+			if err != nil {
+				return nil, err
+			}
+			if item.Error == nil {
+				continue
+			}
+			at := slices.IndexFunc(found, func(f failure) bool { return f.Code == item.Error.Code })
+			if at < 0 {
+				at = len(found)
+				found = append(found, failure{Code: item.Error.Code, Message: item.Error.Message})
+			}
+			if found[at].Rows++; len(found[at].First) < shown {
+				found[at].First = append(found[at].First, strings.TrimPrefix(item.Sheet+":", ":")+strconv.Itoa(item.Row))
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b failure) int { return b.Rows - a.Rows })
+	return found, nil
+}
+
+// printFailures prints reasons, one a line.
+func printFailures(s *Session, failures []failure) {
+	for _, f := range failures {
+		more := ""
+		if f.Rows > len(f.First) {
+			more = ", …"
+		}
+		_, _ = fmt.Fprintf(s.Err, "  %d %s: %s (rows %s%s)\n", f.Rows, f.Code, console.Printable(f.Message),
+			console.Printable(strings.Join(f.First, ", ")), more)
+	}
 }
 
 // printRefused prints why a table was refused, and which of its rows.
@@ -95,7 +170,7 @@ func (c *Batch) printRefused(s *Session, err error) error {
 	}
 	_, _ = fmt.Fprintln(s.Err, "ushuru:", console.Printable(refused.Message))
 	for _, row := range refused.Rows {
-		_, _ = fmt.Fprintf(s.Err, "  row %d: %s\n", row.Row,
+		_, _ = fmt.Fprintf(s.Err, "  row %s%d: %s\n", strings.TrimPrefix(row.Sheet+":", ":"), row.Row,
 			console.Printable(strings.Join(nonEmpty([]string{row.Reference, row.URL, row.Error}), ": ")))
 	}
 	if refused.MoreRows > 0 {
@@ -107,9 +182,20 @@ func (c *Batch) printRefused(s *Session, err error) error {
 	return console.ExitError{Status: console.ExitRefused}
 }
 
-// typeOf returns the media type of a file with rows. The API recognises what a table is.
-func typeOf(file string) string {
-	switch strings.ToLower(filepath.Ext(file)) {
+// typeOf returns the media type of a file with rows, of standard input by what it holds. The API
+// recognises what a table is.
+func typeOf(file string, data []byte) string {
+	ending := strings.ToLower(filepath.Ext(file))
+	if begin := bytes.TrimSpace(data); file == "-" && len(begin) > 0 && (begin[0] == '{' || begin[0] == '"') {
+		line, _, _ := bytes.Cut(begin, []byte("\n"))
+		switch {
+		case begin[0] == '{' && json.Valid(begin) && (bytes.Contains(begin, []byte(`"items"`)) || bytes.Contains(begin, []byte(`"urls"`))):
+			ending = ".json"
+		case json.Valid(line):
+			ending = ".ndjson"
+		}
+	}
+	switch ending {
 	case ".json":
 		return "application/json"
 	case ".ndjson", ".jsonl":
@@ -161,7 +247,7 @@ func (c *Batch) view() url.Values {
 
 // table returns the table with its options.
 func (c *Batch) table(data []byte) client.BatchTable {
-	return client.BatchTable{Type: typeOf(c.File), Data: data, Query: c.query()}
+	return client.BatchTable{Type: typeOf(c.File, data), Data: data, Query: c.query()}
 }
 
 // dryRun prints how the API understands the table.
@@ -169,6 +255,9 @@ func (c *Batch) dryRun(s *Session, api *client.Client, table client.BatchTable) 
 	understood, err := api.DryRunBatch(s.Ctx, table)
 	if err != nil {
 		return c.printRefused(s, err)
+	}
+	if c.CSV() {
+		return console.Answer{Output: "csv"}.Print(s.Streams, understood)
 	}
 	return printJSON(s, understood)
 }

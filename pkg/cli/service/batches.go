@@ -199,12 +199,12 @@ type batchesRows struct {
 // Run is called by kong.
 func (c *batchesRows) Run(s *Session) error {
 	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
-		return as(listed("ROW\tREFERENCE\tSTATE\tLISTING\tERROR", func(i *client.BatchItem) []string {
+		return as(listed("ROW\tSHEET\tREFERENCE\tSTATE\tLISTING\tERROR", func(i *client.BatchItem) []string {
 			why := ""
 			if i.Error != nil {
 				why = i.Error.Code + ": " + i.Error.Message
 			}
-			return []string{strconv.Itoa(i.Row), i.Reference, i.State, i.URL, why}
+			return []string{strconv.Itoa(i.Row), i.Sheet, i.Reference, i.State, i.URL, why}
 		}))(first(api.BatchItems(ctx, c.ID, c.State), math.MaxInt))
 	})
 }
@@ -256,6 +256,11 @@ func (c *batchesFollow) Run(s *Session) error {
 	}
 	if err := callersBatch(b).write(s.Streams, c.Format); err != nil {
 		return err
+	}
+	if failures, err := failuresOf(s.Ctx, api, b); err != nil {
+		return printError(s, err)
+	} else if !c.JSON() && !c.CSV() {
+		printFailures(s, failures)
 	}
 	return exitOf(b, c.AllowFailures)
 }

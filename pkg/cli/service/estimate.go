@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"os"
+	"errors"
 	"strings"
 
+	"ushuru/pkg/batch"
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/client"
+	"ushuru/pkg/cost"
+	"ushuru/pkg/export"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
@@ -88,7 +91,7 @@ type Estimate struct {
 	ModelBody string `placeholder:"LABEL" help:"TRA label of the car, for example a candidate from an error."`
 	Known     string `placeholder:"JSON" help:"What you know better than the page, for example {\"year\":2016}."`
 	Prices    bool   `name:"price-candidates" help:"Ask for the taxes of every candidate when there is no estimate."`
-	HTML      string `name:"html" placeholder:"FILE" type:"existingfile" help:"Saved page, for sites that block the API."`
+	HTML      string `name:"html" placeholder:"FILE" type:"existingfile" help:"Saved page, for sites that block the API; - for standard input."`
 	Explain   bool   `help:"Show the source of each value."`
 	Listing   string `arg:"" name:"URL" help:"URL of a listing."`
 }
@@ -107,7 +110,7 @@ func (c *Estimate) Run(s *Session) error {
 		return err
 	}
 	if c.HTML != "" {
-		page, err := os.ReadFile(c.HTML)
+		page, err := s.ReadFile(c.HTML, maxPage)
 		if err != nil {
 			return err
 		}
@@ -118,10 +121,13 @@ func (c *Estimate) Run(s *Session) error {
 			return api.Estimate(ctx, request, progress)
 		})
 	if err != nil {
-		return printRefusal(s, err, c.outputOptions)
+		return printUnpriced(s, err, c.Listing, c.outputOptions)
 	}
 	return printEstimate(s, estimate.Estimate, estimate.JSON, c.outputOptions)
 }
+
+// maxPage is more than the API reads, which says so itself.
+const maxPage = 16 << 20
 
 // Quote requests the estimate of a car without a listing from the API.
 type Quote struct {
@@ -188,7 +194,7 @@ func (c *Quote) Run(s *Session) error {
 			return api.Quote(ctx, request, progress)
 		})
 	if err != nil {
-		return printRefusal(s, err, c.outputOptions)
+		return printUnpriced(s, err, "", c.outputOptions)
 	}
 	return printEstimate(s, quote.Estimate, quote.JSON, c.outputOptions)
 }
@@ -221,8 +227,25 @@ func numberFlag(name, text string) (*money.Number, error) {
 
 // printEstimate prints an estimate in the form that the caller wants.
 func printEstimate(s *Session, estimate vehicle.Estimate, answer json.RawMessage, as outputOptions) error {
-	if as.Text() {
+	switch {
+	case as.Text():
 		return Print(s.Out, estimate, as.Lang)
+	case as.CSV():
+		return printRow(s, as.Lang, export.Line{URL: estimate.Input.URL, State: batch.Succeeded, Estimate: &estimate})
 	}
 	return as.Print(s.Streams, answer)
+}
+
+// printRow prints a car as CSV, as the results of a batch have it.
+func printRow(s *Session, lang string, line export.Line) error {
+	options := export.Options{Lang: lang}
+	for _, code := range cost.Embedded().Codes() {
+		options.Lines = append(options.Lines, export.CostLine(code))
+	}
+	table, err := export.NewCSV(s.Out, options)
+	if err != nil {
+		return err
+	}
+	line.Number = 1
+	return errors.Join(table.Line(line), table.Close())
 }

@@ -240,12 +240,12 @@ type jobsRetry struct {
 func (c *jobsRetry) Run(s *Session) error {
 	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
 		if c.ID == "" {
-			return nil, errors.New("give the id of a job: see ushuru jobs list")
+			return nil, console.Usage("give the id of a job: see ushuru jobs list")
 		}
 		return as(callersJob)(api.RetryJob(ctx, c.ID))
 	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
 		if (c.ID == "") == (c.Code == "") {
-			return nil, errors.New("give the id of a job, or --code for all failed jobs with an error")
+			return nil, console.Usage("give the id of a job, or --code for all failed jobs with an error")
 		}
 		if c.ID != "" {
 			return as(anyJob)(o.RetryJob(ctx, c.ID))

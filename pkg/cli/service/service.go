@@ -8,7 +8,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"os/user"
@@ -70,12 +69,11 @@ func (s *Session) act(config Redis, do func(context.Context, *operate.Operator) 
 }
 
 // done prints what an action has done, unless it failed.
-func (s *Session) done(err error, format string, values ...any) error {
+func (s *Session) done(f console.Format, err error, record any, sentence string, values ...any) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.Out, format, values...)
-	return err
+	return console.Say(s.Streams, f, record, sentence, values...)
 }
 
 // clientConfig says how the API is called.
@@ -198,11 +196,10 @@ func listed[T any](header string, cells func(T) []string) func([]T) printed {
 	}
 }
 
-// said prints a sentence.
-func said(format string, values ...any) printed {
-	return func(out console.Streams, _ console.Format) error {
-		_, err := fmt.Fprintf(out.Out, format, values...)
-		return err
+// said prints a sentence, or in another form the record that it says.
+func said(record any, sentence string, values ...any) printed {
+	return func(out console.Streams, f console.Format) error {
+		return console.Say(out, f, record, sentence, values...)
 	}
 }
 

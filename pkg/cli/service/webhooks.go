@@ -179,7 +179,7 @@ type webhooksCancel struct {
 
 // Run is called by kong.
 func (c *webhooksCancel) Run(s *Session) error {
-	deleted := said("deleted %s\n", c.ID)
+	deleted := said(map[string]any{"id": c.ID, "deleted": true}, "deleted %s", c.ID)
 	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
 		return after(deleted, api.DeleteWebhook(ctx, c.ID))
 	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
@@ -217,7 +217,7 @@ func (c *webhooksEnable) Run(s *Session) error {
 	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
 		return as(callersWebhook)(api.EnableWebhook(ctx, c.ID))
 	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
-		return after(said("enabled %s\n", c.ID), o.EnableWebhook(ctx, c.ID))
+		return after(said(map[string]any{"id": c.ID, "enabled": true}, "enabled %s", c.ID), o.EnableWebhook(ctx, c.ID))
 	})
 }
 
@@ -255,7 +255,7 @@ type webhooksRetry struct {
 func (c *webhooksRetry) Run(s *Session) error {
 	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
 		if c.Delivery == "" {
-			return nil, errors.New("give the id of a delivery: see ushuru webhooks deliveries")
+			return nil, console.Usage("give the id of a delivery: see ushuru webhooks deliveries")
 		}
 		return as(printDelivery)(api.Redeliver(ctx, c.ID, c.Delivery))
 	}, func(ctx context.Context, o *operate.Operator) (printed, error) {

@@ -61,7 +61,18 @@ func TestCommandsAboutJobsAndBatches(t *testing.T) {
 	table, out := filepath.Join(dir, "lots.csv"), filepath.Join(dir, "out.csv")
 	must(t, os.WriteFile(table, []byte("reference,url\nA,"+s.car(0)+"\nB,"+s.site+"/gone\n"), 0o600))
 	s.wants(console.ExitRows, "1 succeeded, 1 failed", "batch", table, "--out", out)
-	s.wants(console.ExitOK, "1 succeeded, 1 failed", "batch", table, "--out", out, "--allow-failures")
+	s.wants(console.ExitOK, "  1 listing_gone: ", "batch", table, "--out", out, "--allow-failures")
+	var ended struct {
+		Counts   map[string]int
+		Failures []struct {
+			Code  string
+			First []string
+		}
+	}
+	must(t, json.Unmarshal([]byte(s.wants(console.ExitRows, `"listing_gone"`, "batch", table, "--out", out, "-o", "json")), &ended))
+	if len(ended.Failures) != 1 || ended.Failures[0].First[0] != "3" || ended.Counts["failed"] != 1 {
+		t.Errorf("batch -o json: got %+v, want one row of listing_gone, the third line", ended)
+	}
 	var batches []client.Batch
 	must(t, json.Unmarshal([]byte(s.wants(console.ExitOK, "completed", "batches", "list", "--json", "--limit", "1")), &batches))
 	if len(batches) != 1 {
