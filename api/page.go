@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 
@@ -12,6 +13,7 @@ import (
 	"ushuru/api/web/lots"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/pace"
+	"ushuru/pkg/vehicle"
 )
 
 // PageOptions are about the pages for buyers.
@@ -47,7 +49,14 @@ func (s *Server) registerPages(v1 http.Handler, operators *console.Console) erro
 	pages, err := web.New(web.Options{
 		API: s.forVisitors(v1), Keyed: s.forKeys(v1), Operator: operator,
 		Redis: o.Redis, Watch: o.Hub.Watch,
-		Costs: s.vehicles.KnownCosts, Terms: func(query url.Values) (web.Pricing, error) {
+		Costs: func(ctx context.Context, car vehicle.Car, labels []string, query url.Values) (map[string]vehicle.Estimate, error) {
+			priced, _, err := terms.OfAddress(query) // the car has the price that the visitor gave
+			if err != nil {
+				return nil, err
+			}
+			return s.vehicles.KnownCosts(ctx, car, labels, priced)
+		},
+		Terms: func(query url.Values) (web.Pricing, error) {
 			return terms.ParseAddress(o.Costs, query)
 		}, BaseURL: o.Page.BaseURL, Simulated: o.Simulated,
 		Processor: o.Processor, Compute: func(r *http.Request, identity any, compute func() ([]byte, error)) ([]byte, error) {
@@ -55,7 +64,7 @@ func (s *Server) registerPages(v1 http.Handler, operators *console.Console) erro
 			visitor.Place.Turn = s.limits.Turn(visitor.Caller())
 			return s.limits.Compute(visitor, identity, compute)
 		},
-		Draining: s.draining, Metrics: o.Metrics, Log: o.Log,
+		Draining: s.draining, Log: o.Log,
 	})
 	if err != nil {
 		return err

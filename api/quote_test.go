@@ -109,7 +109,7 @@ var rateScenarios = []scenario{
 	},
 	{
 		name: "another rate for a quote", url: "/v1/quote", body: `{"make":"TOYOTA","modelCode":"NKE165","year":2012,"rate":2500}`,
-		status: 200, has: []string{`"others":2500`, `"input":{"make":"TOYOTA"`, `"message":"The request gives no price`},
+		status: 200, has: []string{`"others":2500`, `"input":{"make":"TOYOTA"`, `"message":"The description gives no price`},
 		hasNot: []string{"listing", "angazo"},
 	},
 }

@@ -24,7 +24,7 @@ const longInEstimate = "driveAway.lines.basis,driveAway.lines.basisText,driveAwa
 	"driveAway.lines.paidIn,driveAway.scenarios,driveAway.taxBase,driveAway.ageStep," +
 	"driveAway.landing,matched.values,matched.adjustments.values," +
 	"summary.text.values,summary.taxes.why.values,summary.authorityTaxes.why.values,summary.landing.basis.values," +
-	"summary.exchange.text.values,summary.notIncluded.text.values"
+	"summary.exchange.text.values,summary.notIncluded.text.values,summary.pay"
 
 // explained is an estimate with the source of each value.
 type explained struct {

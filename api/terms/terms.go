@@ -148,30 +148,56 @@ func PricedValue(costs *cost.Tables, estimate []byte, terms vehicle.Terms, sourc
 	return e, nil
 }
 
+// addressCosts are the figures of the caller that the address of a page has, by their names there.
+var addressCosts = map[string]string{"freight": "freightUSD", "insurance": "insuranceUSD", "agent": "agentTZS"}
+
+// OfAddress reads the terms in the address of a page for buyers: those of the cost, and the price
+// that the buyer gave in place of the listing's.
+func OfAddress(query url.Values) (terms vehicle.Terms, known *vehicle.Known, err error) {
+	costs := map[string]json.RawMessage{}
+	for name, field := range addressCosts {
+		if value := query.Get(name); value != "" {
+			if _, err := money.ParseDecimal(value); err != nil {
+				return terms, nil, problem.Field("costs."+field, "amount", 0, MaxPriceUSD).WithCause(err)
+			}
+			costs[field] = json.RawMessage(value)
+		}
+	}
+	figures, err := plainjson.Encode(costs)
+	if err != nil {
+		return terms, nil, err
+	}
+	if terms, _, err = ParseQuery(url.Values{
+		"rate": query["rate"], "landing": query["landing"], "target": query["target"], "costs": {string(figures)},
+	}, time.Now()); err != nil {
+		return terms, nil, err
+	}
+	price := query.Get("price")
+	if price == "" {
+		return terms, nil, nil
+	}
+	field := "fobPriceUSD"
+	if query.Get("basis") == "cf" {
+		field = "cfPriceUSD"
+	}
+	if _, err := money.ParseDecimal(price); err != nil {
+		return terms, nil, problem.Field("price", "positive", MaxPriceUSD).WithCause(err)
+	}
+	known, err = ParseKnown(json.RawMessage(fmt.Sprintf("{%q:%s}", field, price)))
+	return terms, known, err
+}
+
 // ParseAddress reads the terms in the address of a page for buyers, and returns what puts an
 // estimate on them, as of the time at which it was made: the highest price for a target, or the
-// cost with the price that the buyer gave in place of the listing's.
+// cost.
 func ParseAddress(costs *cost.Tables, query url.Values) (
 	reprice func(estimate []byte, described bool, made time.Time) ([]byte, error), err error,
 ) {
-	terms, _, err := ParseQuery(query, time.Now())
+	terms, known, err := OfAddress(query)
 	if err != nil {
 		return nil, err
 	}
 	terms.ByMonth = terms.Target == nil // the page of the highest price has no months
-	var known *vehicle.Known
-	if price := query.Get("price"); price != "" {
-		field := "fobPriceUSD"
-		if query.Get("basis") == "cf" {
-			field = "cfPriceUSD"
-		}
-		if _, err := money.ParseDecimal(price); err != nil {
-			return nil, problem.Field("price", "positive", MaxPriceUSD).WithCause(err)
-		}
-		if known, err = ParseKnown(json.RawMessage(fmt.Sprintf("{%q:%s}", field, price))); err != nil {
-			return nil, err
-		}
-	}
 	return func(estimate []byte, described bool, made time.Time) ([]byte, error) {
 		source := vehicle.FromListing
 		if described {

@@ -13,9 +13,11 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// KnownCosts returns what a car costs as some entries of its make, by the entry, as far as
-// the known answers of the authority say. It never asks the authority.
-func (s *Resource) KnownCosts(parent context.Context, car vehicle.Car, labels []string) (map[string]vehicle.Summary, error) {
+// KnownCosts returns what a car costs on some terms as some entries of its make, by the entry, as
+// far as the known answers of the authority say. It never asks the authority.
+func (s *Resource) KnownCosts(
+	parent context.Context, car vehicle.Car, labels []string, terms vehicle.Terms,
+) (map[string]vehicle.Estimate, error) {
 	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
 	catalogue, err := s.options.Catalogue.Catalogue(ctx)
@@ -25,7 +27,7 @@ func (s *Resource) KnownCosts(parent context.Context, car vehicle.Car, labels []
 	if err != nil {
 		return nil, request.ErrUnavailable.WithCause(err)
 	}
-	costs, now := map[string]vehicle.Summary{}, time.Now()
+	costs, now := map[string]vehicle.Estimate{}, time.Now()
 	for _, label := range labels {
 		input := vehicle.QuoteInput{
 			Make: chassis.Normalise(car.Make), ModelBody: label, Year: car.Year, Fuel: car.Fuel, EngineCC: car.EngineCC,
@@ -42,7 +44,9 @@ func (s *Resource) KnownCosts(parent context.Context, car vehicle.Car, labels []
 			return nil, request.ErrUnavailable.WithCause(err)
 		}
 		priced := vehicle.Estimate{Car: car, Matched: matched, Tax: got.Tax, AsOf: localtime.Stamp(got.At)}
-		costs[label] = s.options.Costs.Calculate(priced, vehicle.Terms{}, now).Summary
+		answer := s.options.Costs.Calculate(priced, terms, now)
+		priced.Summary = &answer.Summary
+		costs[label] = priced
 	}
 	return costs, nil
 }

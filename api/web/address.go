@@ -15,6 +15,7 @@ import (
 
 	"ushuru/api/request"
 	"ushuru/pkg/localtime"
+	"ushuru/pkg/money"
 	"ushuru/pkg/redisx"
 )
 
@@ -28,22 +29,36 @@ const (
 	termTarget    = "target" // what the buyer can pay, in shillings
 	termPrice     = "price"  // of the car in dollars, as the visitor gave it
 	termBasis     = "basis"  // cf when that price has the freight in it
+	termFreight   = "freight"
+	termInsurance = "insurance" // marine
+	termAgent     = "agent"     // the fee of the clearing agent, in shillings
+	termRate      = "rate"      // shillings for a dollar
+	termLanding   = "landing"   // day
 	termSignature = "sig"
+
+	termYear = "year" // of manufacture: no term, the authority is asked for it
 )
 
-// termsIn returns the terms among the fields of a form or of an address.
+// termSums are the terms that are sums, and their currencies.
+var termSums = map[string]string{
+	termTarget: "TZS", termPrice: "USD", termFreight: "USD", termInsurance: "USD", termAgent: "TZS", termRate: "TZS",
+}
+
+// termsIn returns the terms among the fields of a form or of an address. What is no sum stays as
+// it was entered, and is refused by who reads the terms.
 func termsIn(fields url.Values) url.Values {
 	terms := url.Values{}
-	for name, ignored := range map[string]string{termTarget: ", TShZS", termPrice: ", $"} {
-		value := strings.Map(func(r rune) rune {
-			if strings.ContainsRune(ignored, r) {
-				return -1
-			}
-			return r
-		}, fields.Get(name))
-		if value != "" {
-			terms.Set(name, value)
+	for name, currency := range termSums {
+		typed := strings.TrimSpace(fields.Get(name))
+		if said, err := money.ParseSaid(typed); err == nil && (said.Currency == "" || said.Currency == currency) {
+			typed = said.Value.String()
 		}
+		if typed != "" {
+			terms.Set(name, typed)
+		}
+	}
+	if day := strings.TrimSpace(fields.Get(termLanding)); day != "" {
+		terms.Set(termLanding, day)
 	}
 	if terms.Has(termPrice) && fields.Get(termBasis) == "cf" {
 		terms.Set(termBasis, "cf")

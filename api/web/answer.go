@@ -17,7 +17,6 @@ import (
 	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/api/web/frame"
-	"ushuru/pkg/condition"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
@@ -26,6 +25,9 @@ import (
 // answer responds with what the address of an answer has: the progress of the work, its
 // result, or why there is none. What was shown at the end is shown to all later visitors.
 func (p *Pages) answer(w http.ResponseWriter, r *http.Request) error {
+	if r.URL.Query().Has(paramChange) {
+		return p.change(w, r)
+	}
 	token := mux.Vars(r)["token"]
 	found, err := p.find(r)
 	if err != nil {
@@ -90,7 +92,6 @@ func (p *Pages) settle(r *http.Request, token string, found *link) (*job, error)
 		return nil, request.ErrUnavailable.WithCause(err)
 	}
 	found.Shown = &end
-	p.countAnswered(found, &current)
 	return nil, p.price(r, found)
 }
 
@@ -101,6 +102,9 @@ type made struct {
 	Day     string // of the figures
 	Old     bool   // they may be others now
 	Share   string // address that opens WhatsApp
+	Preview *frame.Preview
+
+	simulated bool
 }
 
 // madeOf returns what the page of a result has beside it.
@@ -111,55 +115,100 @@ func (p *Pages) madeOf(r *http.Request, found *link) (m made, err error) {
 	const days = time.DateOnly
 	m.URL, m.Day = p.BaseURL(r)+found.with(r.URL.Path), found.Made.In(localtime.Zone).Format(days)
 	m.Old = m.Day != time.Now().In(localtime.Zone).Format(days)
+	m.simulated = p.Simulated()
 	return m, nil
 }
 
-// share sets the address that opens WhatsApp with a line about the page.
-func (m *made) share(headline string) {
-	m.Share = "https://wa.me/?text=" + strings.ReplaceAll(url.QueryEscape(headline+"\n"+m.URL), "+", "%20")
+// share sets what others get of the page, in the language of the visitor: lines for a messenger,
+// and what it shows of the link. About is the last line, and may be empty.
+func (m *made) share(lang, about string, lines ...string) error {
+	mark := "?"
+	if strings.Contains(m.URL, "?") {
+		mark = "&"
+	}
+	address := m.URL + mark + "lang=" + lang
+	m.Preview = &frame.Preview{Title: strings.Join(lines, " "), Description: about, URL: address}
+	if m.simulated {
+		said, err := frame.Say(lang, "layout.simulated")
+		if err != nil {
+			return err
+		}
+		m.Preview.Title, lines = "SIMULATED: "+m.Preview.Title, slices.Insert(lines, 0, said)
+	}
+	if about != "" {
+		lines = append(lines, about)
+	}
+	text := strings.Join(append(lines, address), "\n")
+	m.Share = "https://wa.me/?text=" + strings.ReplaceAll(url.QueryEscape(text), "+", "%20")
+	return nil
 }
+
+// estimateNote says what an estimate is not.
+var estimateNote = message.Say("page/layout.estimate", nil)
 
 // result is the page of an estimate.
 type result struct {
 	vehicle.Estimate
 	made
 
-	Link    string // of the listing; "" when it is no link that a browser may follow
-	Name    string // TOYOTA COROLLA AXIO 2019
-	Facts   string // HYBRID G · NKE165
-	Range   scale
-	Parts   []part
-	Bar     []segment
-	Months  *months
-	Minded  []minded         // what is grave or not certain about the car, at most four
-	Danger  []message.Notice // danger and caution: with Minded at most four
-	More    []message.Notice
-	Folded  []vehicle.Doubt // the others
-	Choose  string          // address of the list of the authority's entries
-	Bid     string          // address of the form for the highest price
-	Compare string          // address of the form for two cars; "" for a car without a listing
-	Sheet   string          // address of the form for its auction sheet; "" without one
-	Bill    string          // address of the form for its bill; "" for a car without a listing
-	Message string          // for the seller
-	Percent int             // taxes in percent of the car and the ship; 0 when that is not known
-	HasCost bool
-	Given   string // price that the visitor gave; "" for the listing's
-
+	Link     string // of the listing; "" when it is no link that a browser may follow
+	Name     string // TOYOTA COROLLA AXIO 2019
+	Facts    string // HYBRID G · NKE165
+	Range    scale
+	Why      grounds
+	Change   changes
+	Parts    []part
+	Bar      []segment
+	Months   *months
+	Years    []yearCost
+	Gravest  *minded // the one doubt beside the number; nil for none
+	Minded   []minded
+	Folded   []minded
+	Choose   string // address of the list of the authority's entries
+	Paper    string // address of the page for the clearing agent
+	Bid      string // address of the form for the highest price
+	Compare  string // address of the form for two cars; "" for a car without a listing
+	Sheet    string // address of the form for its auction sheet; "" without one
+	Bill     string // address of the form for its bill; "" for a car without a listing
+	Message  string // for the seller
+	Percent  int    // taxes in percent of the car and the ship; 0 when that is not known
+	HasCost  bool
+	Given    string // price that the visitor gave; "" for the listing's
 	Pictures pictures
+
+	terms url.Values
+	path  string // of the answer's address
 }
 
 // result responds with an estimate.
 func (p *Pages) result(w http.ResponseWriter, r *http.Request, found *link) error {
-	lang := p.Language(w, r)
+	return p.answerWith(w, r, found, found.terms, nil)
+}
+
+// answerWith responds with an estimate, and with what the visitor has entered in the form that
+// changes it. Wrong says why that does not do; nil for nothing.
+func (p *Pages) answerWith(
+	w http.ResponseWriter, r *http.Request, found *link, entered url.Values, wrong *problem.Problem,
+) error {
+	lang, status := p.Language(w, r), http.StatusOK
 	view, err := p.resultOf(r, found, lang)
 	if err != nil {
 		return err
 	}
-	headline := view.headline(lang)
-	view.share(headline)
-	return p.Render(w, r, http.StatusOK, frame.Screen{
-		Name: "answer", Title: view.Name, Body: view, SellersPictures: view.Pictures.Shown != nil,
-		Preview: &frame.Preview{Title: headline, Description: view.Summary.Text.In(lang), URL: view.URL},
+	view.Change = changesOf(&view, entered, lang)
+	view.Change.Open = entered.Has(paramChange)
+	if wrong != nil {
+		status = http.StatusUnprocessableEntity
+		view.Change.mark(termOf(wrong.Param))
+	}
+	if view.Years, err = p.yearsOf(r, found, &view); err != nil {
+		return err
+	}
+	if err := view.share(lang, estimateNote.In(lang), view.headline(lang)...); err != nil {
+		return err
+	}
+	return p.Render(w, r, status, frame.Screen{
+		Name: "answer", Title: view.Name, Body: &view, SellersPictures: view.Pictures.Shown != nil, Preview: view.Preview,
 	})
 }
 
@@ -174,8 +223,11 @@ func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result
 	if view.made, err = p.madeOf(r, found); err != nil {
 		return view, err
 	}
-	view.Old = view.Old || hasExpired(view.Estimate)
-	view.Given = givenPrice(view.Car, found.Path == pathQuote)
+	view.Old, view.terms, view.path = view.Old || hasExpired(view.Estimate), found.terms, r.URL.Path
+	if found.Path == pathQuote {
+		view.Car.Source = vehicle.FromRequest
+	}
+	view.Given = givenPrice(view.Car)
 	read := view.Car
 	read.Make = view.Matched.Make
 	view.Request = view.Request.describing(read, view.Matched.ModelBody)
@@ -184,7 +236,9 @@ func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result
 		named.Model, _, _ = strings.Cut(view.Matched.ModelBody, " - ")
 	}
 	view.Link, view.Name, view.Facts = frame.Followable(view.Input.URL), frame.NameOf(named), frame.FactsOf(view.Car, lang)
+	view.Why = groundsOf(&view.Estimate, view.Link)
 	view.Choose, view.Bid = found.with(r.URL.Path+"/choose"), view.Request.at("/bid", "target")
+	view.Paper = found.with(r.URL.Path + "/paper")
 	if view.Link != "" {
 		view.Compare = "/c?" + url.Values{"u1": {view.Link}}.Encode()
 		view.Bill = "/bill?" + url.Values{"u": {view.Link}}.Encode()
@@ -200,11 +254,7 @@ func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result
 	view.Parts = partsOf(view.Summary)
 	view.Months = monthsOf(view.Summary)
 	view.Bar = barOf(view.Parts, sumOf(view.Parts))
-	view.Minded, view.Folded = mindedOf(view.Doubts)
-	view.Danger, view.More = sorted(view.Warnings, p.Simulated())
-	if room := max(0, maxMinded-len(view.Minded)); len(view.Danger) > room {
-		view.Danger, view.More = view.Danger[:room], slices.Concat(view.Danger[room:], view.More)
-	}
+	view.Gravest, view.Minded, view.Folded = mindedOf(&view.Estimate, p.Simulated())
 	questions := make([]string, len(view.Summary.Ask))
 	for i, question := range view.Summary.Ask {
 		questions[i] = question.Text.EN
@@ -218,9 +268,9 @@ func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result
 }
 
 // givenPrice returns the price that the visitor gave; "" for that of the listing.
-func givenPrice(car vehicle.Car, described bool) string {
+func givenPrice(car vehicle.Car) string {
 	price := cmp.Or(car.CFPriceUSD, car.FOBPriceUSD)
-	if price == nil || !described && car.PriceSource() != vehicle.FromRequest {
+	if price == nil || car.PriceSource() != vehicle.FromRequest {
 		return ""
 	}
 	return frame.InDollars(price.Decimal().IntPart())
@@ -248,47 +298,38 @@ func sellerMessage(car, link string, questions []string) (string, error) {
 	return strings.TrimSpace(strings.Join(lines, "\n")), nil
 }
 
-// headline returns the car, its number and the gravest doubt in one line.
-func (v *result) headline(lang string) string {
-	line := v.Name
-	if v.HasCost {
-		if said, err := frame.Say(lang, "answer.headline", "car", v.Name, "total", v.Summary.OnTheRoad.TZS); err == nil {
+// headline returns what is said of the answer elsewhere: the car and its number with the range and
+// the day, whose figures it rests on, and the gravest doubt.
+func (v *result) headline(lang string) (lines []string) {
+	line := v.Name + "."
+	if sum := v.Summary.OnTheRoad; sum != nil {
+		said, err := frame.Say(lang, "answer.headline", "car", v.Name, "total", sum.TZS, "low", sum.LowTZS, "high", sum.HighTZS, "day", v.Day)
+		if err == nil {
 			line = said
 		}
 	}
-	if said, err := frame.Say(lang, "answer.given", "price", v.Given); err == nil && v.Given != "" {
-		line += ". " + said
-	}
-	if len(v.Minded) > 0 {
-		line += ". " + v.Minded[0].Text.In(lang)
-	}
-	return line
+	return append([]string{line}, v.reserve(lang)...)
 }
 
-// maxMinded is how many doubts and warnings everybody sees.
-const maxMinded = 4
-
-// minded is a doubt that everybody sees, and the style that its level has.
-type minded struct {
-	vehicle.Doubt
-	Style string
-}
-
-// mindedOf returns the gravest doubts, and those that are folded: others, and what
-// costs money alone.
-func mindedOf(doubts []vehicle.Doubt) (list []minded, folded []vehicle.Doubt) {
-	for _, d := range doubts {
-		level, style := condition.Severity(d.Level), message.Caution
-		if level.IsGrave() {
-			style = message.Danger
+// reserve returns with what figures of the visitor a number was made, and the gravest doubt.
+func (v *result) reserve(lang string) (lines []string) {
+	say := func(key string, values ...any) {
+		if line, err := frame.Say(lang, key, values...); err == nil {
+			lines = append(lines, line)
 		}
-		if level.Rank() < condition.Doubt.Rank() || len(list) == maxMinded {
-			folded = append(folded, d)
-			continue
-		}
-		list = append(list, minded{d, style})
 	}
-	return list, folded
+	if v.Given != "" {
+		say("answer.given", "price", v.Given)
+	} else if len(v.terms) > 0 && !v.terms.Has(termTarget) {
+		say("answer.changed")
+	}
+	if v.Gravest != nil {
+		lines = append(lines, v.Gravest.Text.In(lang))
+		if v.Gravest.rank == 0 {
+			say("answer.not_advised")
+		}
+	}
+	return lines
 }
 
 // hasExpired reports whether the figures of an estimate are no longer kept.

@@ -106,12 +106,10 @@ func (p *Pages) maxPrice(w http.ResponseWriter, r *http.Request, found *link) er
 		view.First, view.Second = view.Second, view.First
 		view.Asked = car.CFPriceUSD.Decimal().IntPart()
 	}
-	headline := view.headline(lang)
-	view.share(headline)
-	return p.Render(w, r, http.StatusOK, frame.Screen{
-		Name: "maxprice", Title: view.Name, Body: view,
-		Preview: &frame.Preview{Title: headline, Description: estimate.Summary.Text.In(lang), URL: view.URL},
-	})
+	if err := view.share(lang, estimateNote.In(lang), append([]string{view.headline(lang)}, view.reserve(lang)...)...); err != nil {
+		return err
+	}
+	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "maxprice", Title: view.Name, Body: view, Preview: view.Preview})
 }
 
 // headline returns the car with the highest price and the target in one line.

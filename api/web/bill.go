@@ -106,7 +106,9 @@ func (p *Pages) checkedBill(w http.ResponseWriter, r *http.Request, found *link)
 	if err != nil {
 		return err
 	}
-	view.share(headline)
+	if err := view.share(lang, "", headline); err != nil {
+		return err
+	}
 	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "checkedbill", Title: "bill.title", Body: &view})
 }
 

@@ -13,15 +13,34 @@ import (
 	"unicode"
 
 	"ushuru/api/web/frame"
+	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
 )
 
 // maxEntries is how many entries of the authority's list a page shows.
 const maxEntries = 40
 
-// Costs returns what a car costs as some entries of its make, by the entry, as far as the
-// authority's known answers say. It never asks the authority.
-type Costs func(ctx context.Context, car vehicle.Car, labels []string) (map[string]vehicle.Summary, error)
+// Costs returns what a car costs on some terms as some entries of its make, by the entry, as far
+// as the authority's known answers say. It never asks the authority.
+type Costs func(ctx context.Context, car vehicle.Car, labels []string, terms url.Values) (map[string]vehicle.Estimate, error)
+
+// knownCosts returns Costs, remembered for a minute.
+func (p *Pages) knownCosts(r *http.Request, car vehicle.Car, labels []string, terms url.Values) (costs map[string]vehicle.Estimate, err error) {
+	data, err := p.options.Compute(r, []any{"costs", car, labels, terms}, func() ([]byte, error) {
+		costs, err := p.options.Costs(r.Context(), car, labels, terms)
+		if err != nil {
+			return nil, err
+		}
+		return plainjson.Encode(costs)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(data, &costs); err != nil {
+		return nil, fmt.Errorf("web: costs: %w", err)
+	}
+	return costs, nil
+}
 
 // choice is the page where a visitor chooses another entry of the authority's list.
 type choice struct {
@@ -86,14 +105,16 @@ func axisOf(entries []*asEntry) *axis {
 const dotWidth = 24
 
 // costsOf fills in what a car costs as some entries, which have the labels.
-func (p *Pages) costsOf(ctx context.Context, car vehicle.Car, labels []string, entries []*asEntry) (*axis, error) {
-	costs, err := p.options.Costs(ctx, car, labels)
+func (p *Pages) costsOf(
+	r *http.Request, car vehicle.Car, labels []string, entries []*asEntry, terms url.Values,
+) (*axis, error) {
+	costs, err := p.knownCosts(r, car, labels, terms)
 	if err != nil {
 		return nil, err
 	}
 	for i, label := range labels {
-		if summary, known := costs[label]; known {
-			entries[i].Cost, entries[i].Part = summary.OnTheRoad, summary.PortAndTaxesOnly
+		if known := costs[label]; known.Summary != nil {
+			entries[i].Cost, entries[i].Part = known.Summary.OnTheRoad, known.Summary.PortAndTaxesOnly
 		}
 	}
 	return axisOf(entries), nil
@@ -123,20 +144,20 @@ func (p *Pages) choose(w http.ResponseWriter, r *http.Request) error {
 	if query := r.URL.Query(); query.Has("q") {
 		view.Query = query.Get("q")[:min(len(query.Get("q")), 100)]
 	}
-	if err := p.entries(r.Context(), car, &view); err != nil {
+	if err := p.entries(r, car, &view, found.terms); err != nil {
 		return err
 	}
 	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "choose", Title: "choose.title", Body: &view})
 }
 
 // entries fills in the entries of a make.
-func (p *Pages) entries(ctx context.Context, car vehicle.Car, view *choice) error {
+func (p *Pages) entries(r *http.Request, car vehicle.Car, view *choice, terms url.Values) error {
 	var list struct {
 		Total    int     `json:"total"`
 		Vehicles []entry `json:"vehicles"`
 	}
 	query := url.Values{"make": {car.Make}, "q": {view.Query}, "limit": {strconv.Itoa(maxEntries)}}
-	if err := p.api.Get(ctx, "/v1/vehicles?"+query.Encode(), &list); err != nil {
+	if err := p.api.Get(r.Context(), "/v1/vehicles?"+query.Encode(), &list); err != nil {
 		return err
 	}
 	sortByLikeness(list.Vehicles, view.Likely)
@@ -149,7 +170,7 @@ func (p *Pages) entries(ctx context.Context, car vehicle.Car, view *choice) erro
 		costs[i] = &list.Vehicles[i].asEntry
 	}
 	var err error
-	if view.Axis, err = p.costsOf(ctx, car, labels, costs); err != nil {
+	if view.Axis, err = p.costsOf(r, car, labels, costs, terms); err != nil {
 		return err
 	}
 	view.Total, view.Shown, view.Entries = list.Total, len(list.Vehicles), list.Vehicles

@@ -31,7 +31,6 @@ type job struct {
 	ID         string          `json:"id"`
 	State      string          `json:"state"`
 	Created    time.Time       `json:"created"`
-	Ended      time.Time       `json:"ended"`
 	WaitingFor string          `json:"waitingFor"`
 	Text       *message.Text   `json:"text"` // why it waits
 	Progress   tasks.Progress  `json:"progress"`

@@ -115,11 +115,10 @@ func (p *Pages) comparison(w http.ResponseWriter, r *http.Request, found *link) 
 	}
 	headline := view.headline(lang)
 	view.Names = view.Cars[0].Name + " – " + view.Cars[1].Name
-	view.share(headline)
-	return p.Render(w, r, http.StatusOK, frame.Screen{
-		Name: "comparison", Title: view.Names, Body: &view,
-		Preview: &frame.Preview{Title: headline, Description: view.Heading.In(lang), URL: view.URL},
-	})
+	if err := view.share(lang, view.Heading.In(lang), headline); err != nil {
+		return err
+	}
+	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "comparison", Title: view.Names, Body: &view, Preview: view.Preview})
 }
 
 // headingOf returns the advice in one line: which car, or why none.

@@ -135,7 +135,7 @@ func TestTwoCarsAreComparedInBothLanguages(t *testing.T) {
 	if bars, points := strings.Count(body, `class="bar"`), strings.Count(body, `class="both"`); bars != 2 || points != 6 {
 		t.Errorf("%d bars of costs, %d of points", bars, points)
 	}
-	shows(t, h, partOf(at, "", "sw"), "Gari 1: TOYOTA COROLLA FIELDER 2016", "TSh milioni 46.1", "Yanayolipendekeza")
+	shows(t, h, partOf(at, "", "sw"), "Gari 1: TOYOTA COROLLA FIELDER 2016", "TSh milioni 46.1", "Faida zake")
 	if again := asked(t, h, "/c", "u1=https://cars.example/1&u2=https://cars.example/2"); again != at {
 		t.Errorf("the same request has another page")
 	}
@@ -436,9 +436,11 @@ func TestASheetThatIsNoneIsRefusedInWords(t *testing.T) {
 func TestEntriesShowTheCostOnTheRoad(t *testing.T) {
 	t.Parallel()
 	pages, h := served(t, answering(t, func(e *vehicle.Estimate) { e.Matched.ModelBody = "PASSO - M700A" }))
-	pages.options.Costs = func(_ context.Context, _ vehicle.Car, labels []string) (map[string]vehicle.Summary, error) {
+	pages.options.Costs = func(_ context.Context, _ vehicle.Car, labels []string, _ url.Values) (map[string]vehicle.Estimate, error) {
 		sum := func(tzs int64) *vehicle.Sum { return &vehicle.Sum{TZS: tzs} }
-		return map[string]vehicle.Summary{labels[0]: {OnTheRoad: sum(30_000_000)}, labels[1]: {PortAndTaxesOnly: sum(12_000_000)}}, nil
+		return map[string]vehicle.Estimate{
+			labels[0]: {Summary: &vehicle.Summary{OnTheRoad: sum(30_000_000)}}, labels[1]: {Summary: &vehicle.Summary{PortAndTaxesOnly: sum(12_000_000)}},
+		}, nil
 	}
 	at := ask(t, h, "u=https://cars.example/1")
 	body := shows(t, h, partOf(at, "/choose", "en"), "TSh 30 million on the road", "TSh 12 million without car and ship", "between TSh 12 million and TSh 30 million",

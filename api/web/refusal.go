@@ -180,7 +180,7 @@ func (p *Pages) offer(r *http.Request, found *link, v *refused, why vehicle.Erro
 	car := *why.Car
 	car.Make = cmp.Or(why.Candidates[0].Make, car.Make)
 	var err error
-	v.Axis, err = p.costsOf(r.Context(), car, labels, costs)
+	v.Axis, err = p.costsOf(r, car, labels, costs, nil)
 	return err
 }
 

@@ -83,7 +83,6 @@ func (p *Pages) uploadSheet(w http.ResponseWriter, r *http.Request) error {
 	begun, err := p.api.upload(ctx, w, r, pathReport)
 	if err != nil {
 		drop(w, r)
-		p.countRefused(r, work{path: pathReport}, err)
 		return p.refuse(w, r, err, func(said message.Text, _ *problem.Problem) frame.Screen {
 			return sheetScreen(sheetForm{Problem: said})
 		})
@@ -177,10 +176,11 @@ func (p *Pages) sheetReport(w http.ResponseWriter, r *http.Request, found *link)
 		return err
 	}
 	headline := strings.TrimPrefix(strings.Join(append([]string{view.Name}, view.Facts...), " · "), " · ")
-	view.share(headline)
+	if err := view.share(lang, strings.Join(view.Glance.Lines, " "), headline); err != nil {
+		return err
+	}
 	return p.Render(w, r, http.StatusOK, frame.Screen{
-		Name: "report", Title: view.Name, Body: view, SellersPictures: view.Picture != "",
-		Preview: &frame.Preview{Title: headline, Description: strings.Join(view.Glance.Lines, " "), URL: view.URL},
+		Name: "report", Title: view.Name, Body: view, SellersPictures: view.Picture != "", Preview: view.Preview,
 	})
 }
 

@@ -22,7 +22,6 @@ import (
 	"ushuru/api/web/frame"
 	"ushuru/api/web/lots"
 	"ushuru/pkg/message"
-	"ushuru/pkg/metrics"
 	"ushuru/pkg/pace"
 )
 
@@ -44,8 +43,6 @@ type Options struct {
 	Compute func(r *http.Request, identity any, compute func() ([]byte, error)) ([]byte, error)
 	// Terms reads the terms of an address, and returns what puts an estimate on them.
 	Terms func(terms url.Values) (Pricing, error)
-
-	Metrics *metrics.Metrics // nil counts nothing
 
 	BaseURL   string          // public, without a path: https://ushuru.example; "" is that of the request
 	Simulated bool            // every page says that the figures are simulated
@@ -83,7 +80,7 @@ func New(o Options) (*Pages, error) {
 	}
 	var err error
 	p.Frame, err = frame.New(frame.Options{
-		LoggedPath: LoggedPath, BaseURL: o.BaseURL, Simulated: o.Simulated, Log: o.Log, Viewed: o.Metrics.Viewed,
+		LoggedPath: LoggedPath, BaseURL: o.BaseURL, Simulated: o.Simulated, Log: o.Log,
 		Failed: func(why message.Text) frame.Screen { return frame.Screen{Name: "home", Body: home{Problem: why}} },
 	})
 	if err != nil {
@@ -133,6 +130,7 @@ func (p *Pages) Register(router *mux.Router) {
 		router.Handle(at+"/events", p.stream(p.events)).Methods(get...)
 	}
 	router.Handle("/e"+patternToken+"/choose", p.Page(p.choose)).Methods(get...)
+	router.Handle("/e"+patternToken+"/paper", p.Page(p.paper)).Methods(get...)
 	router.Handle("/bid"+patternToken+"/choose", p.Page(p.choose)).Methods(get...)
 	router.Handle("/s"+patternToken+"/map.svg", p.Page(p.damageMap)).Methods(get...)
 	for _, kind := range kinds {

@@ -35,8 +35,8 @@ func served(t *testing.T, api http.HandlerFunc) (*Pages, http.Handler) {
 	pages, err := New(Options{
 		API: api, Keyed: api, Redis: conn.Client(),
 		Watch: func(string) (<-chan struct{}, func()) { return nil, func() {} },
-		Costs: func(context.Context, vehicle.Car, []string) (map[string]vehicle.Summary, error) {
-			return map[string]vehicle.Summary{}, nil
+		Costs: func(context.Context, vehicle.Car, []string, url.Values) (map[string]vehicle.Estimate, error) {
+			return map[string]vehicle.Estimate{}, nil
 		},
 		Processor: pace.NewProcessor(2),
 		Compute:   func(_ *http.Request, _ any, compute func() ([]byte, error)) ([]byte, error) { return compute() },
@@ -176,7 +176,7 @@ func TestALimitOfTheNetworkIsSaidInWords(t *testing.T) {
 	})
 	w := post(h, "/go", "u=https://cars.example/1", http.Header{})
 	if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "17" ||
-		strings.Contains(w.Body.String(), "API key") || !strings.Contains(w.Body.String(), "Many people") {
+		strings.Contains(w.Body.String(), "API key") || !strings.Contains(w.Body.String(), "asked for many cars") {
 		t.Errorf("%d %v\n%s", w.Code, w.Header(), w.Body)
 	}
 }
@@ -264,8 +264,8 @@ func TestAGraveDoubtIsShownAndShared(t *testing.T) {
 	}))
 	at := ask(t, h, "u=https://cars.example/1")
 	for lang, wants := range map[string][]string{
-		"en": {`<li class="danger">The listing itself says: `, "Condition: Flood damaged", `<li class="caution">Nobody has shown an auction sheet`, "<li>An AI chose"},
-		"sw": {`<li class="danger">Tangazo lenyewe linasema: `, "Condition: Flood damaged", `<li class="caution">Hakuna aliyeonyesha`},
+		"en": {`<b class="danger">The listing itself says: `, "Condition: Flood damaged", `<li class="caution">Nobody has shown an auction sheet`, `<li class="caution">An AI chose`},
+		"sw": {`<b class="danger">Tangazo lenyewe linasema: `, "Condition: Flood damaged", `<li class="caution">Hakuna aliyeonyesha`},
 	} {
 		body := get(h, at+"?lang="+lang, nil).Body.String()
 		for _, want := range wants {
@@ -277,7 +277,7 @@ func TestAGraveDoubtIsShownAndShared(t *testing.T) {
 		if len(title) < 2 || !strings.Contains(title[1], "Flood damaged") {
 			t.Errorf("%s: the preview is %q", lang, title)
 		}
-		if strings.Count(body, `<li class="danger">`)+strings.Count(body, `<li class="caution">`) > 4 {
+		if strings.Count(between(body, `id="mind"`, "</section>"), "<li class=") > 4 {
 			t.Errorf("%s: more than four doubts and warnings", lang)
 		}
 	}

@@ -101,7 +101,7 @@ func (a *arguments) addMileage(s, other side) {
 	a.add(km-others >= minKMDifference, "against/more_mileage", values)
 }
 
-func kilometres(km int) string { return thousands(decimal.NewFromInt(int64(km))) + " km" }
+func kilometres(km int) string { return "km " + thousands(decimal.NewFromInt(int64(km))) }
 
 // thousands formats a whole number as 85,000.
 func thousands(n decimal.Decimal) string {

@@ -11,6 +11,7 @@ import (
 
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/redisx"
+	"ushuru/pkg/tra"
 )
 
 // configCommand is about the settings of a process.
@@ -79,6 +80,13 @@ func (c *configCheck) check(r *run, root *commands, parsed *kong.Context) error 
 	}
 	shared, p := c.parts(root)
 	_, err := r.prepare(shared, p)
+	if p.worker != nil {
+		client, clientErr := tra.NewClient(p.authority.options())
+		if clientErr == nil {
+			client.Close()
+		}
+		err = errors.Join(err, clientErr)
+	}
 	if err != nil || c.Offline || shared.RedisURL == "" {
 		return err
 	}

@@ -10,11 +10,9 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 
 	"ushuru/pkg/app"
-	"ushuru/pkg/cli/console"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/sheet/scan"
-	"ushuru/pkg/tra"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 )
@@ -150,20 +148,13 @@ func (r *run) prepare(shared sharedConfig, p parts) (app.Options, error) {
 	}
 	var worker *app.WorkerOptions
 	if p.worker != nil {
-		client, err := tra.NewClient(p.authority.options())
-		if err != nil {
-			return app.Options{}, err
-		}
-		client.Close()
-		if worker, err = p.worker.options(p.authority); err != nil {
-			return app.Options{}, err
-		}
+		worker, err = p.worker.options(p.authority)
 	}
 	return app.Options{
 		Log: r.log, Secrets: ring, Costs: costs, Sheets: hosts,
-		AllowLoopback: shared.AllowLoopback, AllowVolatile: shared.AllowVolatile, KeyAITokens: shared.KeyAITokens, Admin: shared.adminConfig.options(p),
+		AllowLoopback: shared.AllowLoopback, KeyAITokens: shared.KeyAITokens, Admin: shared.adminConfig.options(p.http != nil),
 		Traces: traces, Worker: worker,
-	}, nil
+	}, err
 }
 
 // connectServing connects a process that serves. In production it refuses a Redis that
@@ -188,7 +179,7 @@ func (r *run) connectServing(shared sharedConfig, p parts) (*redisx.Conn, error)
 		return nil, fmt.Errorf("maxmemory-policy of Redis is %s, which deletes jobs and keys when its memory is full:"+
 			" set noeviction", memory.Policy)
 	}
-	if !shared.AllowVolatile && memory.Volatile {
+	if !shared.AllowVolatile && conn.Volatile(r.ctx) {
 		return nil, errors.New("appendonly of Redis is off: a restart of Redis loses jobs, batches and keys that were accepted" +
 			" since its last snapshot: set appendonly yes;" +
 			" ALLOW_VOLATILE=true permits it")
@@ -219,7 +210,7 @@ func (r *run) sayCapacity(conn *redisx.Conn, ofKey byteSize) {
 func (r *run) serve(shared sharedConfig, p parts) error {
 	options, err := r.prepare(shared, p)
 	if err != nil {
-		return console.ExitError{Status: fail(r.Streams, console.ExitUsage, err)}
+		return err
 	}
 	for _, sentence := range r.unknown {
 		r.log.Warn(sentence)

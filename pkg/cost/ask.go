@@ -61,6 +61,11 @@ func (b *calculation) ask() []vehicle.Question {
 			key += ".cost"
 		}
 		questions[i] = vehicle.Question{Code: code, Text: say(key, nil)}
+		for _, d := range doubts {
+			if worth := inUnits(d.cost, unitTZS); d.code == code && worth > 0 {
+				questions[i].WorthTZS = &worth
+			}
+		}
 	}
 	return questions
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
 
@@ -116,6 +117,10 @@ func (b *calculation) summary(e vehicle.Estimate) vehicle.Summary {
 		Missing:        b.missingParts(),
 		Ask:            b.ask(),
 		NotIncluded:    b.notIncluded(),
+		Pay: []vehicle.Payment{
+			b.payment("bank", b.day, parts[partCar]),
+			b.payment("port", dateOf(b.window.from), addSums(parts[partTaxes], parts[partPort])),
+		},
 	}
 	if s.OnTheRoad == nil {
 		s.WithoutFreight = b.withoutFreight()
@@ -130,6 +135,11 @@ func (b *calculation) summary(e vehicle.Estimate) vehicle.Summary {
 	s.Confidence = b.confidence(e, s)
 	s.Text = summaryText(s)
 	return s
+}
+
+// payment returns a sum that is paid from a day on.
+func (b *calculation) payment(code, from string, sum *vehicle.Sum) vehicle.Payment {
+	return vehicle.Payment{Code: code, From: from, Sum: sum, Text: message.SayCoded("pay/"+code, values{"from": from})}
 }
 
 // withoutFreight returns the sum of what is known, when a price is and nothing is missing

@@ -28,6 +28,7 @@ type Summary struct {
 	Missing             []MissingPart `json:"missing"`    // never null
 	Ask                 []Question    `json:"ask"`        // of the seller, before paying; never null
 	NotIncluded         []NotIncluded `json:"notIncluded"`
+	Pay                 []Payment     `json:"pay"` // what is paid when, the first payment first
 
 	ByMonth *ByMonth `json:"byMonth,omitempty"` // on request only
 }
@@ -117,6 +118,16 @@ type MissingPart struct {
 type Question struct {
 	Code string `json:"code"`
 	Text Text   `json:"text"`
+	// WorthTZS is how much the answer may change the cost; null where that is not known.
+	WorthTZS *int64 `json:"worthTZS"`
+}
+
+// Payment is a part of the cost that is paid at one time.
+type Payment struct {
+	Code string   `json:"code"` // bank or port
+	From string   `json:"from"` // the first day on which it may be due: 2027-01-06
+	Sum  *Sum     `json:"sum"`  // null when a line of it is not known
+	Text Sentence `json:"text"`
 }
 
 // NotIncluded is a cost that the sums do not contain.

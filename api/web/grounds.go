@@ -1,0 +1,175 @@
+package web
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strings"
+
+	"ushuru/pkg/condition"
+	"ushuru/pkg/message"
+	"ushuru/pkg/money"
+	"ushuru/pkg/vehicle"
+)
+
+// grounds are what a number rests on.
+type grounds struct {
+	Site    string // that has the listing; "" for a car that was described
+	Price   *vehicle.CostLine
+	Listed  string // the asking price as the page has it, in another currency; "" for none
+	Sure    string // key of how sure the match is
+	Reasons []message.Text
+	Taxes   []taxLine
+	Changes []scenarios
+	Landed  *vehicle.IfLandedBy // where no scenario has it; nil for none
+}
+
+// taxLine is a tax as the authority answered, and as it is to be expected.
+type taxLine struct {
+	Name                message.Text
+	Currency            string
+	Authority, Expected money.Amount
+}
+
+// scenarios are the answers to an open question, and who can settle it: nil where that stands
+// among what to ask the seller.
+type scenarios struct {
+	Answers []vehicle.Scenario
+	Settle  *message.Text
+}
+
+// groundsOf returns what the number of an estimate rests on.
+func groundsOf(e *vehicle.Estimate, link string) grounds {
+	w := grounds{Sure: "answer.match_" + string(e.Matched.Confidence), Taxes: taxLinesOf(e), Changes: scenariosOf(e)}
+	if at, err := url.Parse(link); err == nil {
+		w.Site = strings.TrimPrefix(at.Hostname(), "www.")
+	}
+	for i := range e.DriveAway.Lines {
+		if l := &e.DriveAway.Lines[i]; l.Code == "car_price" {
+			w.Price = l
+		}
+	}
+	if p := e.Car.AskingPrice; p != nil && e.Car.Currency != "" && e.Car.Currency != "USD" {
+		w.Listed = e.Car.Currency + " " + money.Grouped(p.String())
+	}
+	if s := e.Summary.IfLandedBy; s != nil && s.OnTheRoad != nil && !slices.ContainsFunc(e.DriveAway.Scenarios, isAboutLanding) {
+		w.Landed = s
+	}
+	for _, a := range e.Matched.Adjustments {
+		if a.Text != nil {
+			w.Reasons = append(w.Reasons, *a.Text)
+		}
+	}
+	if e.Matched.MatchedBy == vehicle.ByCaller {
+		w.Sure = "answer.match_chosen"
+	} else if e.Matched.Text != nil && (len(w.Reasons) == 0 || e.Matched.MatchedBy != vehicle.ByCode) {
+		w.Reasons = slices.Insert(w.Reasons, 0, *e.Matched.Text) // that of a code is a reason of certainty
+	}
+	return w
+}
+
+func isAboutLanding(s vehicle.Scenario) bool { return s.Question == "landing" }
+
+// taxLinesOf returns the lines of the authority's answer, and those to expect.
+func taxLinesOf(e *vehicle.Estimate) []taxLine {
+	t := e.Tax
+	own := vehicle.Recomputed{
+		ImportDutyInUSD: t.ImportDutyInUSD, ExciseDutyInUSD: t.ExiseDutyInUSD, ExciseDutyDueToAgeInUSD: t.ExiseDutyDueToAgeInUSD,
+		VATInUSD: t.VATInUSD, CustomProcessingFeeInUSD: t.CustomProcessingFeeInUSD, RailwayDevLevyInUSD: t.RailwayDevLevyInUSD,
+		TotalImportTaxesInUSD: t.TotalImportTaxesInUSD, TotalTaxesInTZS: t.TotalTaxesInTZS,
+	}
+	expected := cmp.Or(e.DriveAway.TaxBase.Recomputed, &own)
+	line := func(key, currency string, authority, to money.Amount) taxLine {
+		return taxLine{Name: message.Say("table/tax_"+key, nil), Currency: currency, Authority: authority, Expected: to}
+	}
+	lines := []taxLine{
+		line("value", "USD", t.CIFInUSD, e.DriveAway.TaxBase.CIFInUSD),
+		line("import", "USD", own.ImportDutyInUSD, expected.ImportDutyInUSD),
+		line("excise", "USD", own.ExciseDutyInUSD, expected.ExciseDutyInUSD),
+		line("age", "USD", own.ExciseDutyDueToAgeInUSD, expected.ExciseDutyDueToAgeInUSD),
+		line("vat", "USD", own.VATInUSD, expected.VATInUSD),
+		line("fee", "USD", own.CustomProcessingFeeInUSD, expected.CustomProcessingFeeInUSD),
+		line("railway", "USD", own.RailwayDevLevyInUSD, expected.RailwayDevLevyInUSD),
+		line("all_import", "USD", own.TotalImportTaxesInUSD, expected.TotalImportTaxesInUSD),
+		line("hiv", "TSh", t.HIVRespLevy, t.HIVRespLevy),
+		line("registration", "TSh", t.VehicleRegistrationFeeInTZS, t.VehicleRegistrationFeeInTZS),
+		line("total", "TSh", own.TotalTaxesInTZS, expected.TotalTaxesInTZS),
+	}
+	lines[0].Name = message.Say("page/why.value", nil)
+	return lines
+}
+
+// askedOfSeller are the questions of scenarios that the list of what to ask has too.
+var askedOfSeller = []string{"year", "tax_base", "freight"}
+
+// scenariosOf returns the scenarios of an estimate by their questions.
+func scenariosOf(e *vehicle.Estimate) (list []scenarios) {
+	question := ""
+	for _, s := range e.DriveAway.Scenarios {
+		if s.Question != question {
+			question = s.Question
+			list = append(list, scenarios{})
+			if !slices.Contains(askedOfSeller, question) {
+				list[len(list)-1].Settle = &s.Settle
+			}
+		}
+		last := &list[len(list)-1]
+		last.Answers = append(last.Answers, s)
+	}
+	return list
+}
+
+// maxMinded is how many doubts and warnings everybody sees beside the gravest.
+const maxMinded = 4
+
+// minded is a doubt or a warning as the page shows it.
+type minded struct {
+	Text   message.Text
+	Ask    *message.Text // the seller; nil for nothing
+	Detail *message.Text
+	Style  string // danger, caution or info
+
+	rank int
+}
+
+// mindedOf returns the gravest of the doubts and warnings of an estimate, up to four more that
+// everybody sees, and those that are folded. What is grave of the car stands before what is of
+// the figures. The banner says already that figures are simulated.
+func mindedOf(e *vehicle.Estimate, simulated bool) (gravest *minded, shown, folded []minded) {
+	var all []minded
+	for _, d := range e.Doubts {
+		m := minded{Text: d.Text, Ask: d.Ask, Style: message.Caution, rank: 3}
+		switch level := condition.Severity(d.Level); {
+		case level.IsGrave():
+			m.Style, m.rank = message.Danger, 0
+		case level.Rank() >= condition.Doubt.Rank():
+			m.rank = 2
+		}
+		all = append(all, m)
+	}
+	ranks := map[string]int{message.Danger: 1, message.Caution: 4}
+	for _, w := range message.Limit(slices.Clone(e.Warnings)) {
+		if w.Code == "simulated" && simulated {
+			continue
+		}
+		m := minded{Text: message.Text{EN: w.In(message.English), SW: w.In(message.Swahili)}, Detail: w.Detail, Style: w.Level, rank: 5}
+		if rank, raised := ranks[w.Level]; raised {
+			m.rank = rank
+		}
+		all = append(all, m)
+	}
+	slices.SortStableFunc(all, func(a, b minded) int { return cmp.Compare(a.rank, b.rank) })
+	for i := range all {
+		switch m := all[i]; {
+		case m.rank > 4:
+			folded = append(folded, m)
+		case gravest == nil:
+			gravest = &m
+		case len(shown) < maxMinded:
+			shown = append(shown, m)
+		default:
+			folded = append(folded, m)
+		}
+	}
+	return gravest, shown, folded
+}
