@@ -101,7 +101,7 @@ func (s *Store) RemoveNotified(ctx context.Context, id string, subscribers []str
 // thousands of these, and the subscribers and the cache have the result. What is kept counts
 // against the bytes of the owner's key.
 func (s *Store) MarkFinalized(ctx context.Context, job *Job) error {
-	return s.pipelined(ctx, func(pipe redis.Pipeliner, run scriptRunner) {
+	return redisx.Pipelined(ctx, s.redis, func(pipe redis.Pipeliner, run redisx.ScriptRunner) {
 		if job.Class == Bulk && !job.RequestedByCaller {
 			run(scriptTrim, []string{keyJob(job.ID)}, retention.Milliseconds())
 		}

@@ -1,13 +1,11 @@
 package jobs
 
 import (
-	"context"
 	"crypto/rand"
 	"strings"
 	"time"
 
 	"github.com/oklog/ulid/v2"
-	"github.com/redis/go-redis/v9"
 )
 
 // slotLength is how many digits of the dedup key an id ends with. They are the hash
@@ -61,30 +59,3 @@ func keyAttachment(id string) string { return "upload:{" + slotOf(id) + "}:" + i
 
 // keyDedup is the dedup key of a running job in a slot.
 func keyDedup(slot, dedupKey string) string { return "dedup:{" + slot + "}:" + dedupKey }
-
-// scriptRunner adds a script to a pipeline.
-type scriptRunner func(script *redis.Script, keys []string, args ...any) *redis.Cmd
-
-// pipelined sends what add adds in one round trip, scripts by their hashes. When
-// Redis does not know one of them it sends everything again with their texts, so
-// that everything must do no harm when it runs twice.
-func (s *Store) pipelined(ctx context.Context, add func(pipe redis.Pipeliner, run scriptRunner)) error {
-	pipe := s.redis.Pipeline()
-	add(pipe, func(script *redis.Script, keys []string, args ...any) *redis.Cmd {
-		return script.EvalSha(ctx, pipe, keys, args...)
-	})
-	commands, err := pipe.Exec(ctx)
-	unknown := false
-	for _, command := range commands {
-		unknown = unknown || redis.HasErrorPrefix(command.Err(), "NOSCRIPT")
-	}
-	if !unknown {
-		return err
-	}
-	pipe = s.redis.Pipeline()
-	add(pipe, func(script *redis.Script, keys []string, args ...any) *redis.Cmd {
-		return script.Eval(ctx, pipe, keys, args...)
-	})
-	_, err = pipe.Exec(ctx)
-	return err
-}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/oklog/ulid/v2"
 	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/redisx"
 )
 
 // keyOf is a sorted set of the jobs that an API key has requested, all with the score 0:
@@ -34,7 +36,7 @@ return 1
 `)
 
 // list adds a job to the list of the key that has requested it.
-func list(run scriptRunner, owner, id string) {
+func list(run redisx.ScriptRunner, owner, id string) {
 	run(scriptList, []string{keyOf(owner)}, id, maxListed, listedTTL.Milliseconds())
 }
 

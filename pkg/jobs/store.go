@@ -105,7 +105,7 @@ func (s *Store) Create(ctx context.Context, n New, steps ...string) (job *Job, j
 	}
 	// The sweeper's set is in another slot. It comes first: the sweeper removes an id
 	// without a job, but would never find a job that is not in the set.
-	err = s.pipelined(ctx, func(pipe redis.Pipeliner, run scriptRunner) {
+	err = redisx.Pipelined(ctx, s.redis, func(pipe redis.Pipeliner, run redisx.ScriptRunner) {
 		putAttachment(ctx, pipe, job.ID, packed)
 		run(scriptSchedule, []string{keyActive(n.Class)}, job.ID, firstCheckDelayFor(n.Class).Milliseconds(), "NX")
 		if n.Listed {
@@ -155,7 +155,7 @@ func (s *Store) AreRunning(ctx context.Context, dedupKeys []string) ([]bool, err
 // and makes sure that the one that was joined is in it: its creator may have
 // crashed in between. The list of the owner has the one that was joined.
 func (s *Store) keepActive(ctx context.Context, joined, unused *Job, n New) error {
-	return s.pipelined(ctx, func(pipe redis.Pipeliner, run scriptRunner) {
+	return redisx.Pipelined(ctx, s.redis, func(pipe redis.Pipeliner, run redisx.ScriptRunner) {
 		if !joined.State.Ended() {
 			delay := firstCheckDelayFor(joined.Class).Milliseconds()
 			run(scriptSchedule, []string{keyActive(joined.Class)}, joined.ID, delay, "NX")

@@ -1,5 +1,12 @@
 package redisx
 
+import (
+	"context"
+	"slices"
+
+	"github.com/redis/go-redis/v9"
+)
+
 // LuaClock begins a script that needs the time. It sets now to milliseconds since
 // 1970 by the clock of Redis, so that the clocks of the processes need not agree.
 const LuaClock = `
@@ -14,3 +21,27 @@ local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 const LuaWhenFull = `
 redis.call('HDEL', KEYS[1], '')
 `
+
+// ScriptRunner adds a script to a pipeline.
+type ScriptRunner func(script *redis.Script, keys []string, args ...any) *redis.Cmd
+
+// Pipelined sends what add adds in one round trip, scripts by their hashes. When
+// Redis does not know one of them it sends everything again with their texts, so
+// that everything must do no harm when it runs twice.
+func Pipelined(ctx context.Context, client redis.UniversalClient, add func(pipe redis.Pipeliner, run ScriptRunner)) error {
+	pipe := client.Pipeline()
+	add(pipe, func(script *redis.Script, keys []string, args ...any) *redis.Cmd {
+		return script.EvalSha(ctx, pipe, keys, args...)
+	})
+	commands, err := pipe.Exec(ctx)
+	unknown := func(command redis.Cmder) bool { return redis.HasErrorPrefix(command.Err(), "NOSCRIPT") }
+	if !slices.ContainsFunc(commands, unknown) {
+		return err
+	}
+	pipe = client.Pipeline()
+	add(pipe, func(script *redis.Script, keys []string, args ...any) *redis.Cmd {
+		return script.Eval(ctx, pipe, keys, args...)
+	})
+	_, err = pipe.Exec(ctx)
+	return err
+}

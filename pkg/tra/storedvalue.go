@@ -74,16 +74,13 @@ return {value or '', taken and 1 or 0}`)
 // nil when another process has it.
 func acquire[T any](ctx context.Context, store *Store, key string) (cachedAnswer[T], *heldLease, error) {
 	token, lock, read := rand.Text(), leaseKey(key), time.Now()
-	pipe := store.redis.Pipeline()
-	period := store.readPeriod(ctx, pipe)
-	script := scriptAcquire.EvalSha(ctx, pipe, []string{key, lock},
-		token, leaseTTL.Milliseconds(), store.options.Now().UnixMilli(), store.period.last())
-	_, err := pipe.Exec(ctx)
-	if redis.HasErrorPrefix(script.Err(), "NOSCRIPT") {
-		script = scriptAcquire.Eval(ctx, store.redis, []string{key, lock},
+	var period *redis.StringCmd
+	var script *redis.Cmd
+	err := redisx.Pipelined(ctx, store.redis, func(pipe redis.Pipeliner, run redisx.ScriptRunner) {
+		period = store.readPeriod(ctx, pipe)
+		script = run(scriptAcquire, []string{key, lock},
 			token, leaseTTL.Milliseconds(), store.options.Now().UnixMilli(), store.period.last())
-		err = script.Err()
-	}
+	})
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return cachedAnswer[T]{}, nil, fmt.Errorf("tra: lease: %w", err)
 	}
@@ -121,23 +118,12 @@ func save[T any](ctx context.Context, store *Store, key string, s stored[T], lif
 	if err != nil {
 		return err
 	}
-	pipe := store.redis.Pipeline()
-	var raised *redis.Cmd
-	if s.Question.Call == callDetails {
-		raised = scriptPeriod.EvalSha(ctx, pipe, []string{keyPeriod}, s.Period)
-	}
-	keys, args := []string{key, leaseKey(key)}, []any{value, life.Milliseconds(), held.token}
-	done := scriptSave.EvalSha(ctx, pipe, keys, args...)
-	_, err = pipe.Exec(ctx)
-	if raised != nil && redis.HasErrorPrefix(raised.Err(), "NOSCRIPT") {
-		if err := scriptPeriod.Eval(ctx, store.redis, []string{keyPeriod}, s.Period).Err(); err != nil {
-			return fmt.Errorf("tra: period: %w", err)
+	err = redisx.Pipelined(ctx, store.redis, func(_ redis.Pipeliner, run redisx.ScriptRunner) {
+		if s.Question.Call == callDetails {
+			run(scriptPeriod, []string{keyPeriod}, s.Period)
 		}
-		err = done.Err()
-	}
-	if redis.HasErrorPrefix(done.Err(), "NOSCRIPT") {
-		err = scriptSave.Eval(ctx, store.redis, keys, args...).Err()
-	}
+		run(scriptSave, []string{key, leaseKey(key)}, value, life.Milliseconds(), held.token)
+	})
 	if err != nil {
 		return fmt.Errorf("tra: store answer: %w", err)
 	}
