@@ -30,7 +30,7 @@ func refused(code string, values message.Values, cause error) error {
 	return &fetch.Error{Notice: message.New("error/"+code, values), Cause: cause}
 }
 
-// errTooLong means that the file itself takes longer than one may: another try does too.
+// errTooLong means that the file itself needs more of the processor than one may: another try does too.
 var errTooLong = errors.New("scan: the file takes too long to decode")
 
 // tooLong refuses a file that takes too long.
@@ -52,8 +52,8 @@ func interrupted(ctx context.Context) error {
 // defaultTimeout is the maximum time of one Load, with waiting.
 const defaultTimeout = 30 * time.Second
 
-// How long a picture and a document may be decoded, without waiting for others. A picture
-// of a phone takes half a second.
+// How long the processor may be used for a picture and for a document. A picture of a phone
+// takes half a second.
 const (
 	maxPicture  = slowness * 3 * time.Second
 	maxDocument = slowness * 10 * time.Second

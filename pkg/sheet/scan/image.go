@@ -41,8 +41,8 @@ func (l *Loader) picture(ctx context.Context, kind Kind, data []byte) ([]Image, 
 		return nil, interrupted(ctx)
 	}
 	defer l.turn.Release(need)
-	ctx, cancel := context.WithTimeoutCause(ctx, maxPicture, errTooLong)
-	defer cancel()
+	ctx, stop := withProcessor(ctx, maxPicture)
+	defer stop()
 	decoded, err := picture.Decode(ctx, kind, data)
 	if stopped := interrupted(ctx); stopped != nil {
 		return nil, stopped

@@ -35,8 +35,8 @@ func (l *Loader) pages(ctx context.Context, data []byte) ([]Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, maxDocument, errTooLong)
-	defer cancel()
+	ctx, stop := withProcessor(ctx, maxDocument)
+	defer stop()
 	pool, err := open(ctx, cache)
 	if err == nil {
 		defer func() { _ = pool.Close() }() // and the instance with it
