@@ -71,7 +71,7 @@ func newOptions(conn *redisx.Conn) api.Options {
 		Redis: client, Jobs: jobs.NewStore(client),
 		Batches: batch.NewStore(client), Cache: cache.New(client), Catalogue: tra.NewStore(client, tra.StoreOptions{}),
 		Drift:  drift.NewStore(client),
-		Verify: keys.NewStore(client).Verify, Rates: pace.NewRates(client), Bytes: pace.NewBytes(client),
+		Verify: keys.NewStore(client).Verify, Rates: pace.NewRates(client), Bytes: pace.NewAccounts(client, pace.KindBytes),
 		Webhooks:   webhook.NewStore(client, nil),
 		AsynqRedis: conn.AsynqOpt(),
 	}

@@ -53,7 +53,7 @@ func TestBytesPerKey(t *testing.T) {
 	if err != nil || len(keys) == 0 {
 		t.Fatal(err)
 	}
-	account, err := pace.NewBytes(a.conn.Client()).Read(t.Context(), keys[0].ID)
+	account, err := pace.NewAccounts(a.conn.Client(), pace.KindBytes).Read(t.Context(), pace.Holder{Whole: keys[0].ID})
 	if err != nil || account.Used < 600<<10 || account.Used > 650<<10 || account.Limit != 1<<20 || time.Until(account.Free) > time.Hour {
 		t.Errorf("%+v, %v", account, err)
 	}

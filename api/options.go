@@ -43,7 +43,7 @@ type Options struct {
 	Hub   *jobs.Hub // its Run must be running
 
 	Batches   *batch.Store
-	Bytes     *pace.Bytes
+	Bytes     *pace.Accounts
 	Cache     *cache.Cache
 	Catalogue *tra.Store
 	Drift     *drift.Store

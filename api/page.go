@@ -123,7 +123,7 @@ func (s *Server) forKeys(v1 http.Handler) http.Handler {
 
 // inPage returns the request that a page makes, beside that for the page.
 func inPage(w http.ResponseWriter, plain *http.Request) (*request.Recorder, *request.Request) {
-	r := &request.Request{ID: "page", Network: request.From(plain).Network, Sender: web.Sender(plain.Context())}
+	r := &request.Request{ID: "page", Network: request.From(plain).Network, Visitor: request.From(plain).Visitor, Sender: web.Sender(plain.Context())}
 	r.Request = plain.WithContext(request.With(plain.Context(), r))
 	return &request.Recorder{ResponseWriter: w, Request: r}, r
 }

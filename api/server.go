@@ -30,6 +30,7 @@ import (
 	"ushuru/pkg/connlimit"
 	"ushuru/pkg/logs"
 	"ushuru/pkg/message"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/trace"
 )
@@ -62,7 +63,7 @@ func New(options Options) (*Server, error) {
 	}
 	s := &Server{
 		options: options, limits: await.NewLimits(await.LimitOptions{
-			Rates: options.Rates, Processor: options.Processor, Bytes: options.Bytes,
+			Rates: options.Rates, Processor: options.Processor, Bytes: options.Bytes, Rows: pace.NewAccounts(options.Redis, pace.KindRows),
 			Jobs: options.Jobs, Batches: options.Batches,
 			AIUsage: options.AIUsage, Limits: options.Limits, WaitMax: options.WaitMax,
 		}),

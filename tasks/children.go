@@ -107,7 +107,7 @@ func (e *Engine) ensureChild(ctx context.Context, parent *jobs.Job, child Child)
 	case parent.Class == jobs.Interactive && job.Class == jobs.Bulk:
 		// The process that promoted the parent may have crashed before it promoted
 		// this child.
-		_, err = e.promote(ctx, job, parent.Owner, parent.Origin.Network)
+		_, err = e.promote(ctx, job, Requester{Owner: parent.Owner, Origin: parent.Origin})
 		return false, err
 	default:
 		return false, nil

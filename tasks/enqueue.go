@@ -11,6 +11,7 @@ import (
 	"github.com/hibiken/asynq"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/plainjson"
 )
 
@@ -28,7 +29,7 @@ func turnOwner(job *jobs.Job) string {
 	if job.Class == jobs.Bulk {
 		return ""
 	}
-	return job.Caller()
+	return pace.PartOf(job.Caller(), job.Origin.Visitor)
 }
 
 // enqueue enqueues the task of an attempt at a step, or lets it wait for its turn. A
@@ -87,9 +88,10 @@ func (e *Engine) enterTurn(ctx context.Context, job *jobs.Job, queue, id string)
 	return false, nil
 }
 
-// joinTurn lends the turns of a key to the steps of another's job that it has joined.
-func (e *Engine) joinTurn(ctx context.Context, job *jobs.Job, owner string) error {
-	if owner == "" || owner == job.Caller() {
+// joinTurn lends the turns of a requester to the steps of another's job that it has joined.
+func (e *Engine) joinTurn(ctx context.Context, job *jobs.Job, by Requester) error {
+	owner := pace.PartOf(pace.Caller(by.Owner, by.Origin.Network), by.Origin.Visitor)
+	if owner == "" || owner == turnOwner(job) {
 		return nil
 	}
 	for name, step := range job.Steps {

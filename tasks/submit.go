@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/pace"
 	"ushuru/pkg/plainjson"
 )
 
@@ -70,9 +69,9 @@ func (e *Engine) Submit(ctx context.Context, kind string, input any, by Requeste
 	case by.Class != jobs.Interactive || job.State.Ended():
 		return job, nil
 	case job.Class == jobs.Bulk:
-		return e.promote(ctx, job, by.Owner, by.Origin.Network)
+		return e.promote(ctx, job, by)
 	}
-	return job, e.joinTurn(ctx, job, pace.Caller(by.Owner, by.Origin.Network))
+	return job, e.joinTurn(ctx, job, by)
 }
 
 // DedupKey returns the hash under which equal inputs of a kind share one job.
@@ -90,7 +89,7 @@ func (e *Engine) Estimate(ctx context.Context, url, owner string, class jobs.Cla
 // its children, move to the queue of interactive jobs. If the process dies in
 // between, the sweeper does the rest: it looks for a ready step in the queue of
 // the job's class. From now on it takes the turns of the key that asked last.
-func (e *Engine) promote(ctx context.Context, job *jobs.Job, owner, network string) (*jobs.Job, error) {
+func (e *Engine) promote(ctx context.Context, job *jobs.Job, by Requester) (*jobs.Job, error) {
 	promoted, err := e.jobs.Promote(ctx, job)
 	if err != nil {
 		return nil, err
@@ -100,7 +99,7 @@ func (e *Engine) promote(ctx context.Context, job *jobs.Job, owner, network stri
 		return current, err
 	}
 	owned := *current
-	owned.Owner, owned.Origin.Network = owner, network
+	owned.Owner, owned.Origin.Network, owned.Origin.Visitor = by.Owner, by.Origin.Network, by.Origin.Visitor
 	for name, step := range current.Steps {
 		if step.State != jobs.StepReady {
 			continue
@@ -132,6 +131,6 @@ func (e *Engine) promoteChild(ctx context.Context, id string, parent *jobs.Job) 
 	if err != nil || child.Class != jobs.Bulk || child.State.Ended() {
 		return err
 	}
-	_, err = e.promote(ctx, child, parent.Owner, parent.Origin.Network)
+	_, err = e.promote(ctx, child, Requester{Owner: parent.Owner, Origin: parent.Origin})
 	return err
 }

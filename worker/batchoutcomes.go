@@ -24,13 +24,13 @@ import (
 type batchOutcomes struct {
 	batches  *batch.Store
 	webhooks *webhook.Store
-	bytes    *pace.Bytes
+	bytes    *pace.Accounts
 	log      *slog.Logger
 	wake     chan struct{} // holds a value when a row has ended or was parked, so that the window may have room
 }
 
 func newBatchOutcomes(
-	batches *batch.Store, webhooks *webhook.Store, bytes *pace.Bytes, log *slog.Logger,
+	batches *batch.Store, webhooks *webhook.Store, bytes *pace.Accounts, log *slog.Logger,
 ) *batchOutcomes {
 	return &batchOutcomes{batches, webhooks, bytes, log, make(chan struct{}, 1)}
 }
@@ -90,8 +90,8 @@ func (o *batchOutcomes) record(ctx context.Context, id string, row int, job *job
 		done, err = o.batches.Fail(ctx, id, row, cancelled)
 	}
 	if err == nil && done.Owner != "" {
-		outcome := pace.Kept{Size: done.Bytes, TTL: batch.Retention}
-		err = o.bytes.Settle(ctx, done.Owner, outcome, batch.PromiseName(id), batch.RowRoom)
+		_, err = o.bytes.Settle(ctx, pace.Holder{Whole: done.Owner},
+			pace.Kept{Size: done.Bytes, TTL: batch.Retention}, pace.Kept{Name: batch.PromiseName(id), Size: -batch.RowRoom})
 	}
 	if done.Last {
 		o.log.InfoContext(ctx, "batch ended", "batch", id)
@@ -127,7 +127,7 @@ func (o *batchOutcomes) emitCompleted(ctx context.Context, id string) error {
 	}
 	err = errors.Join(
 		o.bytes.Expire(ctx, b.Owner, batch.AccountName(id), time.Until(b.Expires())),
-		o.bytes.Forget(ctx, b.Owner, batch.PromiseName(id)),
+		o.bytes.Forget(ctx, pace.Holder{Whole: b.Owner}, batch.PromiseName(id)),
 	)
 	if err != nil {
 		return err

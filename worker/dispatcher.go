@@ -183,7 +183,7 @@ func (d *dispatcher) prepareRows(ctx context.Context, rows []batch.ClaimedRow, o
 func (d *dispatcher) submitRows(
 	ctx context.Context, rows []batch.ClaimedRow, of batch.ActiveBatch, concurrency int,
 ) (map[int]string, error) {
-	account, err := d.outcomes.bytes.Read(ctx, of.Owner)
+	account, err := d.outcomes.bytes.Read(ctx, pace.Holder{Whole: of.Owner})
 	if err != nil {
 		return nil, err
 	}

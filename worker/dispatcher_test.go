@@ -34,7 +34,7 @@ func newDispatcherRig(t *testing.T, conn *redisx.Conn) *dispatcherRig {
 	t.Helper()
 	client, log := conn.Client(), slog.New(slog.DiscardHandler)
 	batches, webhooks := batch.NewStore(client), webhook.NewStore(client, nil)
-	outcomes := newBatchOutcomes(batches, webhooks, pace.NewBytes(client), log)
+	outcomes := newBatchOutcomes(batches, webhooks, pace.NewAccounts(client, pace.KindBytes), log)
 	engine := enginetest.NewEngine(client, enginetest.WithNotifier(tasks.SubscriberBatch, outcomes.onJobEnded))
 	d := &dispatcher{client, jobs.NewStore(client), batches, engine, outcomes, 4, log}
 	return &dispatcherRig{d, webhooks, t, conn}
@@ -166,7 +166,7 @@ func promisedRoomIsUsed(f *dispatcherRig) {
 	f.is("rows", f.states(id), "ssssss")
 	var account pace.Account
 	testenv.Await(f.t, "the promise ends with the batch", func() (any, bool) {
-		account, err = f.outcomes.bytes.Read(ctx, owner)
+		account, err = f.outcomes.bytes.Read(ctx, pace.Holder{Whole: owner})
 		return account, err != nil || account.Promised == 0
 	})
 	f.must(err)

@@ -144,7 +144,7 @@ func New(o Options) (*Worker, error) {
 	}
 	id := ulid.Make().String()
 	o.Log = o.Log.With("worker", id)
-	outcomes := newBatchOutcomes(o.Batches, o.Webhooks, pace.NewBytes(o.Redis), o.Log)
+	outcomes := newBatchOutcomes(o.Batches, o.Webhooks, pace.NewAccounts(o.Redis, pace.KindBytes), o.Log)
 	claims := &sync.Map{}
 	w := &Worker{id: id, options: o, claims: claims, queues: map[string]*queueClient{}}
 	engine := tasks.New(tasks.Options{

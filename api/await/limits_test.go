@@ -25,7 +25,8 @@ func newLimits(t *testing.T, of pace.Limits) *Limits {
 	t.Helper()
 	client := redistest.Embedded(t).Client()
 	return NewLimits(LimitOptions{
-		Rates: pace.NewRates(client), Processor: pace.NewProcessor(2), Bytes: pace.NewBytes(client), Jobs: jobs.NewStore(client), Batches: batch.NewStore(client),
+		Rates: pace.NewRates(client), Processor: pace.NewProcessor(2), Bytes: pace.NewAccounts(client, pace.KindBytes), Rows: pace.NewAccounts(client, pace.KindRows),
+		Jobs: jobs.NewStore(client), Batches: batch.NewStore(client),
 		Limits: of, WaitMax: time.Second,
 	})
 }

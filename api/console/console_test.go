@@ -19,8 +19,10 @@ import (
 	"ushuru/pkg/demo"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/listing/listingtest"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/operate"
 	"ushuru/pkg/operate/status"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/testenv"
@@ -442,13 +444,17 @@ func TestNeedsComeFirst(t *testing.T) {
 	s := start(t)
 	redis, owner := s.conn.Client(), s.read().Keys[0].ID
 	now := time.Now()
-	day := "ai:tokens:" + now.In(time.FixedZone("EAT", 3*60*60)).Format(time.DateOnly)
+	tokens, day := pace.NewAccounts(redis, pace.KindTokens), now.In(localtime.Zone).Format(time.DateOnly)
+	use := func(key string, n int64) error {
+		_, err := tokens.Settle(t.Context(), pace.Holder{Whole: day, Part: key}, pace.Kept{Size: n, TTL: time.Hour})
+		return err
+	}
 	for _, err := range []error{
 		redis.HSet(t.Context(), "stat:"+now.UTC().Format("2006010215"), "sbtjapan.com/estimate:scrape/listing_blocked", 41).Err(),
 		redis.HSet(t.Context(), "tra:{drift}:state", "agree", 0, "rules", "2026-07-01", "since", now.UnixMilli()).Err(),
-		redis.Set(t.Context(), day, 850, 0).Err(),
+		use("", 754),
 		ai.SetBudget(t.Context(), redis, 1000, now),
-		redis.Set(t.Context(), "{"+day+"}:"+owner, 96, 0).Err(),
+		use(owner, 96),
 		redis.HSet(t.Context(), "keys:used", owner, now.Unix()).Err(),
 		redis.HSet(t.Context(), "webhook:{"+owner+"}", "wh1",
 			`{"id":"wh1","url":"https://hooks.example/secret","state":"verified","disabled":"<script>alert(1)</script>"}`).Err(),

@@ -4,6 +4,7 @@
 package request
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/netip"
@@ -30,6 +31,7 @@ type Request struct {
 	Trace   string   // traceparent of its span; empty when it is not recorded
 	Address string   // of the client
 	Network string   // of the client, by which visitors without a key are counted
+	Visitor string   // who sends it among the visitors of the network; "" for who has no cookie
 	Key     keys.Key // the caller's, once it is verified
 	Refused string   // id of the key that was refused, if there is one
 
@@ -75,7 +77,7 @@ func (r *Request) Var(name string) string { return mux.Vars(r.Request)[name] }
 func (r *Request) Origin() jobs.Origin {
 	origin := jobs.Origin{Request: r.ID, Trace: r.Trace}
 	if r.Key.ID == pace.Anonymous {
-		origin.Network = r.Network
+		origin.Network, origin.Visitor = r.Network, r.Visitor
 	}
 	return origin
 }
@@ -83,6 +85,15 @@ func (r *Request) Origin() jobs.Origin {
 // Caller returns whose limits the request counts against: the key's, or, of visitors
 // without one, those of their network.
 func (r *Request) Caller() string { return pace.Caller(r.Key.ID, r.Network) }
+
+// Holder returns whose accounts the request counts against: a key's, or a visitor's within the network.
+func (r *Request) Holder() pace.Holder {
+	holder := pace.Holder{Whole: r.Caller()}
+	if r.Key.ID == pace.Anonymous {
+		holder.Part = cmp.Or(r.Visitor, "none")
+	}
+	return holder
+}
 
 // NetworkOf returns the network of an address: 24 bits of IPv4, 48 of IPv6.
 func NetworkOf(address netip.Addr) string {

@@ -134,7 +134,7 @@ func (c *Client) called(r *request, e *endpoint, usage Usage, failure *Error, to
 // askOne calls one endpoint, within the budget. After a failure the next endpoint
 // is called; after an error none is.
 func (c *Client) askOne(ctx context.Context, e *endpoint, r *request, read func(string) error) (Usage, *Error, error) {
-	reserved, err := c.budget.reserve(ctx, r.totalTokens())
+	reserved, err := c.budget.reserve(ctx, r.totalTokens(), max(e.timeout, r.timeout))
 	if err != nil {
 		c.skipped(ctx, r, e, err)
 		return Usage{}, nil, err
@@ -151,7 +151,7 @@ func (c *Client) askOne(ctx context.Context, e *endpoint, r *request, read func(
 	if ctx.Err() != nil || failure != nil && failure.Kind == Timeout {
 		used = r.totalTokens() // not known; the server may continue and charge for it
 	}
-	settleErr := c.budget.reconcile(ctx, reserved, used)
+	settleErr := c.budget.settle(ctx, reserved, used)
 	if err := ctx.Err(); err != nil { // the caller went away, and the endpoint is not to blame
 		return usage, nil, err
 	}

@@ -2,10 +2,10 @@ package ai
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -15,21 +15,21 @@ import (
 	"ushuru/pkg/pace"
 )
 
-const keyTokens = "ai:tokens:" // and the day: what all processes used or reserved
-
-// dayOf returns the key of a day's tokens, and when the day ends.
-func dayOf(now time.Time) (key string, resets time.Time) {
-	now = now.In(localtime.Zone)
-	year, month, day := now.Date()
-	return keyTokens + now.Format(time.DateOnly), time.Date(year, month, day+1, 0, 0, 0, 0, localtime.Zone)
+// tokensOf are the tokens that all processes use or have reserved: the accounts of days, and in
+// each those of API keys and of the networks of visitors.
+func tokensOf(client redis.UniversalClient) *pace.Accounts {
+	return pace.NewAccounts(client, pace.KindTokens)
 }
 
-// keyOwner returns the key of an owner's tokens of a day, in the slot of the day's.
-func keyOwner(day, owner string) string { return "{" + day + "}:" + owner }
+// dayOf returns the name of a day, and when it ends.
+func dayOf(now time.Time) (day string, resets time.Time) {
+	now = now.In(localtime.Zone)
+	year, month, date := now.Date()
+	return now.Format(time.DateOnly), time.Date(year, month, date+1, 0, 0, 0, 0, localtime.Zone)
+}
 
-// keyLimit is the key of the limit that an operator has set for a day, in the slot of the
-// day's tokens. No API key has this id.
-func keyLimit(day string) string { return keyOwner(day, "limit") }
+// keyLimit is the key of the limit that an operator has set for a day.
+func keyLimit(day string) string { return "ai:limit:" + day }
 
 // dayTTL is how long the tokens and the limit of a day are kept.
 const dayTTL = 48 * time.Hour
@@ -43,19 +43,27 @@ type DayBudget struct {
 }
 
 // ReadBudget returns the budget of this day; daily is the limit by the settings.
-func ReadBudget(ctx context.Context, client redis.UniversalClient, daily int64, now time.Time) (DayBudget, error) {
+func ReadBudget(ctx context.Context, client redis.UniversalClient, daily int64, now time.Time) (b DayBudget, err error) {
 	day, resets := dayOf(now)
-	b := DayBudget{Limit: daily, Resets: resets}
-	pipe := client.Pipeline()
-	used, limit := pipe.Get(ctx, day), pipe.Get(ctx, keyLimit(day))
-	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
-		return b, fmt.Errorf("ai: budget: %w", err)
+	b.Resets = resets
+	if b.Limit, b.Set, err = limitOn(ctx, client, day, daily); err != nil {
+		return b, err
 	}
-	b.Used, _ = used.Int64() // absent before the first call
-	if set, err := limit.Int64(); err == nil {
-		b.Limit, b.Set = set, true
+	account, err := tokensOf(client).Read(ctx, pace.Holder{Whole: day})
+	b.Used = account.Used
+	return b, err
+}
+
+// limitOn returns the limit of a day, and whether an operator has set it.
+func limitOn(ctx context.Context, client redis.UniversalClient, day string, daily int64) (limit int64, set bool, err error) {
+	limit, err = client.Get(ctx, keyLimit(day)).Int64()
+	switch {
+	case errors.Is(err, redis.Nil):
+		return daily, false, nil
+	case err != nil:
+		return 0, false, fmt.Errorf("ai: budget: %w", err)
 	}
-	return b, nil
+	return limit, true, nil
 }
 
 // SetBudget sets the limit of this day, in place of that of the settings; 0 is no limit.
@@ -80,11 +88,8 @@ func ResetBudget(ctx context.Context, client redis.UniversalClient, now time.Tim
 // when the day ends.
 func KeyUsage(ctx context.Context, client redis.UniversalClient, owner string, now time.Time) (int64, time.Time, error) {
 	day, resets := dayOf(now)
-	used, err := client.Get(ctx, keyOwner(day, owner)).Int64()
-	if err != nil && !errors.Is(err, redis.Nil) {
-		return 0, resets, fmt.Errorf("ai: usage of a key: %w", err)
-	}
-	return used, resets, nil
+	account, err := tokensOf(client).Read(ctx, pace.Holder{Whole: day, Part: owner})
+	return account.Used, resets, err
 }
 
 // budget counts tokens in Redis against the limits of a day: of all, and of each API
@@ -99,77 +104,51 @@ type budget struct {
 	warned warnings
 }
 
-// reservation is the maximum number of tokens of a call, on its first day.
+// reservation is what a call may use at most, on the day on which it began.
 type reservation struct {
-	day, owner   string
-	tokens       int
-	limit, ofKey int64
+	name   string
+	of     pace.Holder // the owner within the day
+	within pace.Within
+	tokens int
 }
 
-// scriptReserve adds ARGV[1] to the tokens of the day and, if KEYS has it, of a key,
-// unless that exceeds a limit: ARGV[4] percent of that of the day, which is in KEYS[2] or
-// else ARGV[2], or ARGV[3] of the key; 0 is no limit. ARGV[5] is the TTL in seconds. With 1 in
-// ARGV[6] the owner has after it at most as much as is left: half of what it found. It
-// returns 1 when it did, 0 when the day's tokens are used up and -1 when the key's are, the
-// previous use of that, its limit, and the day's limit.
-var scriptReserve = redis.NewScript(`
-local tokens, ofKey = tonumber(ARGV[1]), tonumber(ARGV[3])
-local day = tonumber(redis.call('GET', KEYS[2]) or ARGV[2])
-local limit = math.floor(day * ARGV[4] / 100)
-local used = tonumber(redis.call('GET', KEYS[1]) or '0')
-if KEYS[3] then
-  local own = tonumber(redis.call('GET', KEYS[3]) or '0')
-  if ofKey > 0 and own + tokens > ofKey then return {-1, own, ofKey, day} end
-  if ARGV[6] == '1' and limit > 0 and own + tokens > limit - used - tokens then
-    return {-1, own, own + math.max(math.floor((limit - used - own) / 2), 0), day}
-  end
-end
-if limit > 0 and used + tokens > limit then return {0, used, limit, day} end
-for i, key in ipairs(KEYS) do
-  if i ~= 2 then
-    redis.call('INCRBY', key, tokens)
-    redis.call('EXPIRE', key, ARGV[5])
-  end
-end
-return {1, used, limit, day}`)
-
-// partAnonymous is the part of the day's tokens, in percent, after which visitors without
-// a key get no more.
-const partAnonymous = 80
+const (
+	// partAnonymous is the part of the day's tokens, in percent, after which visitors without
+	// a key get no more.
+	partAnonymous = 80
+	// reservedFor is how long tokens are reserved beyond the time of a call. Those of a
+	// process that was killed are free afterwards.
+	reservedFor = time.Minute
+)
 
 // reserve counts the maximum cost of a call before it is made, so that concurrent
 // calls cannot exceed the limits together. Without Redis no call is made.
-func (b *budget) reserve(ctx context.Context, tokens int) (reservation, error) {
+func (b *budget) reserve(ctx context.Context, tokens int, timeout time.Duration) (r reservation, err error) {
 	if b.redis == nil {
-		return reservation{}, nil // New allows no limit
+		return r, nil // New allows no limit
 	}
 	owner := pace.Owner(ctx)
-	ofKey, err := b.limitOf(ctx, owner)
-	if err != nil {
-		return reservation{}, fmt.Errorf("ai: budget of a key: %w", err)
-	}
 	day, resets := dayOf(b.now())
-	r := reservation{day: day, owner: owner, tokens: tokens, ofKey: ofKey}
-	part, half := 100, 0
+	r = reservation{name: rand.Text(), of: pace.Holder{Whole: day, Part: owner}, tokens: tokens}
+	if r.within.Part, err = b.limitOf(ctx, owner); err != nil {
+		return r, fmt.Errorf("ai: budget of a key: %w", err)
+	}
+	if r.within.Whole, _, err = limitOn(ctx, b.redis, day, b.limit); err != nil {
+		return r, err
+	}
+	within := r.within
 	if pace.IsAnonymous(owner) { // the rest of the day is for keys, and for other networks
-		part, half = partAnonymous, 1
+		within.Whole, within.Half = within.Whole*partAnonymous/100, true
 	}
-	keys := slices.Insert(r.keys(), 1, keyLimit(day))
-	result, err := scriptReserve.Run(ctx, b.redis, keys, tokens, b.limit, ofKey, part, int(dayTTL.Seconds()), half).Int64Slice()
-	if err != nil {
-		return reservation{}, fmt.Errorf("ai: budget: %w", err)
-	}
-	if len(result) != 4 {
-		return reservation{}, errors.New("ai: budget: Redis answers something else")
-	}
-	r.limit = result[3]
-	exceeded := &BudgetError{Used: result[1], Limit: result[2], Resets: resets}
-	switch result[0] {
-	case 0:
-		return reservation{}, exceeded
-	case -1:
-		exceeded.Key = owner
-		return reservation{}, exceeded
+	reserved := pace.Kept{Name: r.name, Size: int64(tokens), TTL: timeout + reservedFor}
+	now, err := tokensOf(b.redis).TakeFor(ctx, r.of, within, reserved)
+	switch {
+	case err != nil:
+		return r, fmt.Errorf("ai: budget: %w", err)
+	case now.OfPart:
+		return r, &BudgetError{Used: now.Part.Used, Limit: now.Part.Limit, Resets: resets, Key: owner}
+	case now.Refused:
+		return r, &BudgetError{Used: now.Whole.Used, Limit: now.Whole.Limit, Resets: resets}
 	}
 	return r, nil
 }
@@ -182,34 +161,22 @@ func (b *budget) limitOf(ctx context.Context, owner string) (int64, error) {
 	return b.ofKey(ctx, owner)
 }
 
-// keys returns the counters of a reservation: of the day and of the owner.
-func (r reservation) keys() []string {
-	if r.owner == "" {
-		return []string{r.day}
-	}
-	return []string{r.day, keyOwner(r.day, r.owner)}
-}
-
-// reconcile replaces the reservation by the actual use, and logs when a half or four
-// fifths of a limit are used. The reservation of a process that dies stays until the
-// end of the day.
-func (b *budget) reconcile(ctx context.Context, r reservation, used int) error {
-	if r.day == "" {
+// settle replaces the reservation by the actual use, and logs when a half or four
+// fifths of a limit are used.
+func (b *budget) settle(ctx context.Context, r reservation, used int) error {
+	if r.name == "" {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	pipe := b.redis.Pipeline()
-	var counts []*redis.IntCmd
-	for _, key := range r.keys() {
-		counts = append(counts, pipe.IncrBy(ctx, key, int64(used-r.tokens)))
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
+	now, err := tokensOf(b.redis).Settle(ctx, r.of,
+		pace.Kept{Name: r.name}, pace.Kept{Size: int64(used), TTL: dayTTL})
+	if err != nil {
 		return err
 	}
-	b.warn(ctx, "the AI's tokens of this day are going down", r.day, "", counts[0].Val(), r.limit)
-	if len(counts) > 1 {
-		b.warn(ctx, "the AI's tokens of an API key of this day are going down", r.day, r.owner, counts[1].Val(), r.ofKey)
+	b.warn(ctx, "the AI's tokens of this day are going down", r.of.Whole, "", now.Whole.Used, r.within.Whole)
+	if r.of.Part != "" {
+		b.warn(ctx, "the AI's tokens of an API key of this day are going down", r.of.Whole, r.of.Part, now.Part.Used, r.within.Part)
 	}
 	return nil
 }

@@ -13,9 +13,11 @@ import (
 
 	"ushuru/pkg/ai"
 	"ushuru/pkg/ai/aitest"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 )
 
 func TestTheBudgetOfADayEndsAtMidnightInDarEsSalaam(t *testing.T) {
@@ -41,7 +43,7 @@ func TestTheBudgetOfADayEndsAtMidnightInDarEsSalaam(t *testing.T) {
 			t.Errorf("resets at %v, want %v", refused.Resets, want)
 		}
 		counts := server.Counts()
-		if got := conn.Client().Get(t.Context(), "ai:tokens:2026-11-21").Val(); got == "" {
+		if got := conn.Client().Exists(t.Context(), "ai:tokens:{2026-11-21}").Val(); got == 0 {
 			t.Error("the day of Dar es Salaam has no count")
 		} else if used := refused.Used; used != int64(counts.PromptTokens+counts.CompletionTokens) {
 			t.Errorf("%d tokens counted, the server counts %d", used, counts.PromptTokens+counts.CompletionTokens)
@@ -70,14 +72,14 @@ func TestManyAtOnceStayWithinTheBudget(t *testing.T) {
 func TestCallsThatFailCostNothing(t *testing.T) {
 	server := aitest.Start(t, aitest.Options{Faults: aitest.Faults{Status: 400}})
 	conn := embedded(t)
-	c, _ := client(t, ai.Options{Redis: conn, DailyTokens: 2000}, server)
+	c, now := client(t, ai.Options{Redis: conn, DailyTokens: 2000}, server)
 	for range 10 {
 		if _, _, err := ask(t, c, "PREMIO"); kind(err) != ai.Rejected {
 			t.Fatal(err)
 		}
 	}
-	if used := conn.Get(t.Context(), "ai:tokens:2026-11-22").Val(); used != "0" { // half past two in Dar es Salaam
-		t.Errorf("%s tokens counted", used)
+	if day, err := ai.ReadBudget(t.Context(), conn, 2000, *now); err != nil || day.Used != 0 {
+		t.Errorf("got %+v, %v, want no tokens", day, err)
 	}
 }
 
@@ -160,6 +162,27 @@ func TestVisitorsLeaveTokensOfTheDayForKeys(t *testing.T) {
 		if err := askAs("a key", "VITZ"); err != nil {
 			t.Errorf("a key after the visitors: %v", err)
 		}
+	})
+}
+
+// What a process has reserved that was killed is free again a minute after the time of its call.
+func TestTokensOfAKilledProcessFallBack(t *testing.T) {
+	server := aitest.Start(t, aitest.Options{})
+	conn := embedded(t)
+	const limit = 3000
+	c, now := client(t, ai.Options{Redis: conn, DailyTokens: limit}, server)
+	tokens := pace.NewAccounts(conn, pace.KindTokens)
+	day := pace.Holder{Whole: now.In(localtime.Zone).Format(time.DateOnly)}
+	_, err := tokens.TakeFor(t.Context(), day, pace.Within{}, pace.Kept{Name: "killed", Size: limit, TTL: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := ask(t, c, "PREMIO"); err == nil {
+		t.Error("asked, although all tokens are reserved")
+	}
+	testenv.Await(t, "the tokens are free", func() (any, bool) {
+		_, _, err := ask(t, c, "PREMIO")
+		return err, err == nil
 	})
 }
 

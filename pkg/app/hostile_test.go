@@ -7,10 +7,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -67,6 +70,7 @@ func besiege(t *testing.T) *besieged {
 	o := on(t, options(t), server.URL)
 	log := &text{}
 	o.Log, o.AllowLoopback, o.Admin.Addr = logs.New(log, logs.Options{Level: "debug"}), true, "127.0.0.1:0"
+	o.API.Page.Enabled = true
 	o.Worker.Authority.BaseURL = tratest.Start(t, tratest.Options{}).URL
 	o.Worker.Authority.Timeout, o.Worker.Fetch.Timeout = 10*time.Second, 10*time.Second
 	site := httptest.NewServer(listingtest.New())
@@ -222,6 +226,8 @@ func TestChangedValuesAreErrors(t *testing.T) {
 	}
 	must(t, json.Unmarshal(answer, &made))
 	paths = append(paths, "/v1/batches/"+made.ID, "/v1/batches/"+made.ID+"/results", "/v1/batches/"+made.ID+"/results?format=xlsx")
+	paths = append(paths, b.visit(4)...)
+	b.do(http.MethodPost, "/v1/quote", map[string]any{"make": "TOYOTA", "modelBody": "IST", "year": 2010, "fuel": "PETROL", "fobPriceUSD": 3000})
 	all, err := b.client.Keys(t.Context(), "*").Result()
 	must(t, err)
 	for _, key := range all {
@@ -235,11 +241,17 @@ func TestChangedValuesAreErrors(t *testing.T) {
 		}
 	}
 	reader := operation.New(operation.Options{Redis: b.client})
-	for n := range *hostileValues {
-		key := all[b.random.IntN(len(all))]
-		if strings.HasPrefix(key, "key:") || strings.HasPrefix(key, "keys:") {
-			continue // whoever writes these lets himself in
+	kinds := map[string][]string{} // keys by what they hold
+	for _, key := range all {
+		if kind := numbered.ReplaceAllString(key, ""); !strings.HasPrefix(key, "key:") && !strings.HasPrefix(key, "keys:") {
+			kinds[kind] = append(kinds[kind], key) // whoever writes the others lets himself in
 		}
+	}
+	names := slices.Sorted(maps.Keys(kinds))
+	t.Logf("%d kinds of values: %q", len(names), names)
+	for n := range max(*hostileValues, len(names)) {
+		keys := kinds[names[n%len(names)]]
+		key := keys[b.random.IntN(len(keys))]
 		dump, err := b.client.Dump(t.Context(), key).Result()
 		if err != nil {
 			continue // it has expired
@@ -262,6 +274,27 @@ func TestChangedValuesAreErrors(t *testing.T) {
 		must(t, b.client.RestoreReplace(t.Context(), key, 0, dump).Err())
 	}
 	b.survives(6)
+}
+
+// numbered is what differs in the keys of things of one kind.
+var numbered = regexp.MustCompile(`[0-9A-Z]{10,}|[0-9a-f]{12,}|[0-9.]+`)
+
+// visit asks for a car at the pages, and returns the addresses that show what is kept of that.
+func (b *besieged) visit(car int) (paths []string) {
+	b.t.Helper()
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	form := url.Values{"u": {b.site + listingtest.Cars()[car].Path()}, "price": {"3000"}}
+	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.base+"/go", strings.NewReader(form.Encode()))
+	must(b.t, err)
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	response, err := client.Do(r)
+	must(b.t, err)
+	must(b.t, response.Body.Close())
+	at := response.Header.Get("Location")
+	if response.StatusCode != http.StatusSeeOther || at == "" {
+		b.t.Fatalf("POST /go: %d", response.StatusCode)
+	}
+	return []string{at, strings.Replace(at, "?", "/choose?", 1)}
 }
 
 // change changes the value of a key, or one of its fields, and says how.

@@ -29,7 +29,7 @@ type stores struct {
 	drift     *drift.Store
 	keys      *keys.Memory
 	rates     *pace.Rates
-	bytes     *pace.Bytes
+	bytes     *pace.Accounts
 	webhooks  *webhook.Store
 }
 
@@ -49,7 +49,7 @@ func newStores(client redis.UniversalClient, ring *webhook.Ring, log *slog.Logge
 			Implausible: drift.Implausible,
 			OnLookup:    func(tax, hit bool) { counts.Lookup(cacheOf(tax), hit) },
 		}),
-		drift: drift.NewStore(client), keys: known, rates: pace.NewRates(client), bytes: pace.NewBytes(client),
+		drift: drift.NewStore(client), keys: known, rates: pace.NewRates(client), bytes: pace.NewAccounts(client, pace.KindBytes),
 		webhooks: webhooks,
 	}
 }

@@ -217,10 +217,10 @@ func (c *keysList) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	accounts := pace.NewBytes(conn.Client())
+	accounts := pace.NewAccounts(conn.Client(), pace.KindBytes)
 	listed := make([]listedKey, 0, len(all))
 	for _, key := range all {
-		account, err := accounts.Read(r.ctx, key.ID)
+		account, err := accounts.Read(r.ctx, pace.Holder{Whole: key.ID})
 		if err != nil {
 			return err
 		}

@@ -131,4 +131,5 @@ type Origin struct {
 	Request string `json:"request,omitempty"` // id of the request that caused it
 	Trace   string `json:"trace,omitempty"`   // W3C traceparent of that; "" when it is not traced
 	Network string `json:"network,omitempty"` // of the visitor who sent it; "" for an API key's
+	Visitor string `json:"visitor,omitempty"` // who that is among those of the network; "" when not known
 }

@@ -29,6 +29,14 @@ func Caller(owner, network string) string {
 	return owner
 }
 
+// PartOf returns who takes turns within an owner; "" takes those of the owner.
+func PartOf(owner, part string) string {
+	if part == "" {
+		return owner
+	}
+	return owner + "#" + part
+}
+
 // IsAnonymous reports whether a caller is a visitor without a key.
 func IsAnonymous(caller string) bool {
 	owner, _, _ := strings.Cut(caller, "@")

@@ -12,7 +12,8 @@ import (
 
 // Turns are the places of all workers of a queue, which the owners of its tasks
 // share. A task that has a place is in the queue or runs; the others wait, each
-// owner's in their order. State is in Redis, so that all processes share it, and
+// owner's in their order. The parts of an owner (PartOf) have its places together, and wait
+// in turns. State is in Redis, so that all processes share it, and
 // every place is a lease: that of a process that died expires.
 //
 //	turns:{<queue>}:offers            places of each worker, and until when
@@ -70,7 +71,9 @@ local function places()
   return last
 end
 local total = places()
-local function admits(owner)
+local function whole(owner) return (string.match(owner, '^[^#]*')) end
+local function admits(part)
+  local owner = whole(part)
   if total == 0 then return true end -- no worker has ever said how many places there are
   local has = tonumber(redis.call('HGET', counts, owner) or 0)
   local free = total - redis.call('ZCARD', taken)
@@ -79,7 +82,8 @@ local function admits(owner)
   if owner == 'anonymous' or string.sub(owner, 1, 10) == 'anonymous@' then weight = 0.5 end
   return has < weight * free
 end
-local function take(owner, task, lease)
+local function take(part, task, lease)
+  local owner = whole(part)
   redis.call('ZADD', taken, now + lease, task)
   redis.call('HSET', owners, task, owner)
   redis.call('HINCRBY', counts, owner, 1)

@@ -72,6 +72,32 @@ func TestKeyNeverHasAllPlaces(t *testing.T) {
 	}
 }
 
+// The visitors of a network have its places together, and wait for them in turns, whoever of them
+// sends how much; another network does not wait for them.
+func TestVisitorsOfANetworkTakeTurns(t *testing.T) {
+	t.Parallel()
+	turns, _ := turns(t)
+	offer(t, turns, "w1", 9)
+	network := pace.Caller(pace.Anonymous, "192.0.2.0")
+	greedy, person := pace.PartOf(network, "greedy"), pace.PartOf(network, "person")
+	if got := enterAll(t, turns, greedy, 20); got != 3 {
+		t.Fatalf("a network has %d of 9 places, want 3", got)
+	}
+	if enter(t, turns, person, "p1") || enter(t, turns, person, "p2") {
+		t.Error("a second visitor has places beyond those of the network")
+	}
+	if !enter(t, turns, pace.Caller(pace.Anonymous, "198.51.100.0"), "other") {
+		t.Error("another network waits")
+	}
+	var order []string
+	for i := range 4 {
+		order = append(order, leave(t, turns, greedy, fmt.Sprintf("%s%d", greedy, i))...)
+	}
+	if got := slices.Index(order, "p2"); got < 0 || got > 3 {
+		t.Errorf("got the order %q, want both tasks of the person within four", order)
+	}
+}
+
 func TestManyKeysLeaveAPlace(t *testing.T) {
 	t.Parallel()
 	turns, _ := turns(t)

@@ -87,7 +87,8 @@ func (s *Store) emit(
 	const attempts = 500
 	created, err := s.redis.SetNX(ctx, keyDelivery(d.ID), record, retention).Result()
 	if err == nil && created {
-		err = pace.NewBytes(s.redis).Add(ctx, owner, int64(len(record))+attempts+pace.EntryOverhead, retention)
+		_, err = pace.NewAccounts(s.redis, pace.KindBytes).Settle(ctx, pace.Holder{Whole: owner},
+			pace.Kept{Size: int64(len(record)) + attempts + pace.EntryOverhead, TTL: retention})
 	}
 	if err != nil {
 		return d, fmt.Errorf("webhook: record delivery: %w", err)

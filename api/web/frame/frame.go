@@ -115,7 +115,10 @@ func (a Around) Page(next request.Handler) http.Handler {
 func (f *Frame) Page(next request.Handler) http.Handler {
 	return Around{
 		Policy: Policy, Cache: "private, no-cache", Vary: "Accept, Accept-Encoding, Accept-Language, Cookie", Fail: f.Fail,
-	}.Page(next)
+	}.Page(func(w http.ResponseWriter, r *http.Request) error {
+		f.recognize(w, r)
+		return next(w, r)
+	})
 }
 
 // Fail responds with the page of an error. One that is not a problem is a 500 without

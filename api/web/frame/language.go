@@ -13,10 +13,7 @@ import (
 // browser, else English. That of a link is remembered.
 func (f *Frame) Language(w http.ResponseWriter, r *http.Request) string {
 	if lang := r.URL.Query().Get("lang"); isLanguage(lang) {
-		http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure unless the server has no TLS
-			Name: "lang", Value: lang, Path: "/", MaxAge: 365 * 24 * 60 * 60, HttpOnly: true,
-			Secure: f.IsSecure(r), SameSite: http.SameSiteLaxMode,
-		})
+		f.setCookie(w, r, "lang", lang)
 		return lang
 	}
 	if cookie, err := r.Cookie("lang"); err == nil && isLanguage(cookie.Value) {

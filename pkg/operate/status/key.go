@@ -100,21 +100,13 @@ func (r *reading) addUses(ctx context.Context, used []Key) error {
 	for _, b := range r.active {
 		rows[b.Owner] += int64(b.Waiting + b.Running)
 	}
-	ids := make([]string, len(used))
-	for i, key := range used {
-		ids[i] = key.ID
-	}
-	tracked, err := r.jobs.Tracked(ctx, ids)
-	if err != nil {
-		return err
-	}
 	for i := range used {
 		key := &used[i]
-		ended, err := r.jobs.ListEnded(ctx, tracked[key.ID])
+		running, err := r.jobs.CountRunning(ctx, key.ID)
 		if err != nil {
 			return err
 		}
-		account, err := r.bytes.Read(ctx, key.ID)
+		account, err := r.bytes.Read(ctx, pace.Holder{Whole: key.ID})
 		if err != nil {
 			return err
 		}
@@ -123,7 +115,7 @@ func (r *reading) addUses(ctx context.Context, used []Key) error {
 			return err
 		}
 		key.Uses = []Use{
-			{UseJobs, int64(len(tracked[key.ID]) - len(ended)), int64(key.Limits.Jobs)},
+			{UseJobs, int64(running), int64(key.Limits.Jobs)},
 			{UseRows, rows[key.ID], int64(key.Limits.BatchItems)},
 			{UseBytes, account.Used, cmp.Or(key.Limits.Bytes, account.Limit)},
 			{UseTokens, tokens, key.Limits.AITokens},

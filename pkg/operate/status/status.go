@@ -74,7 +74,7 @@ type Reader struct {
 	webhooks  *webhook.Store
 	authority *tra.Store
 	drift     *drift.Store
-	bytes     *pace.Bytes
+	bytes     *pace.Accounts
 }
 
 // New makes a Reader.
@@ -85,7 +85,7 @@ func New(o Options) *Reader {
 	return &Reader{
 		options: o, redis: o.Redis, jobs: jobs.NewStore(o.Redis), batches: batch.NewStore(o.Redis), keys: keys.NewStore(o.Redis),
 		webhooks: webhook.NewStore(o.Redis, nil), authority: tra.NewStore(o.Redis, tra.StoreOptions{Now: o.Now}),
-		drift: drift.NewStore(o.Redis), bytes: pace.NewBytes(o.Redis),
+		drift: drift.NewStore(o.Redis), bytes: pace.NewAccounts(o.Redis, pace.KindBytes),
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/metrics"
 	"ushuru/pkg/operate"
@@ -174,9 +175,9 @@ func TestNeeds(t *testing.T) {
 			name: "the AI's budget", need: status.NeedAI,
 			below: func(r *rig) {
 				r.beat("w", jobs.Presence{Roles: []string{"ai"}, Models: []string{"large"}, DailyTokens: 1000})
-				r.must(r.client.Set(r.t.Context(), keyTokens(), 799, 0).Err())
+				r.useTokens("", 799)
 			},
-			provoke: func(r *rig) { r.must(r.client.Incr(r.t.Context(), keyTokens()).Err()) },
+			provoke: func(r *rig) { r.useTokens("", 1) },
 		},
 		{
 			name: "an AI that fails every call", need: status.NeedAIFails, about: "large",
@@ -192,10 +193,10 @@ func TestNeeds(t *testing.T) {
 			name: "a key near a limit", need: status.NeedKey,
 			below: func(r *rig) {
 				id := r.newKey("Juma")
-				r.must(r.client.Set(r.t.Context(), "{"+keyTokens()+"}:"+id, 899, 0).Err())
+				r.useTokens(id, 899)
 			},
 			provoke: func(r *rig) {
-				r.must(r.client.Incr(r.t.Context(), "{"+keyTokens()+"}:"+r.read().Keys[0].ID).Err())
+				r.useTokens(r.read().Keys[0].ID, 1)
 			},
 		},
 		{
@@ -364,9 +365,12 @@ func (r *rig) limitMemory(percent int64) {
 	r.must(r.client.ConfigSet(r.t.Context(), "maxmemory", strconv.FormatInt(r.read().Redis.Used*100/percent, 10)).Err())
 }
 
-// keyTokens is the counter of the AI's tokens of this day.
-func keyTokens() string {
-	return "ai:tokens:" + time.Now().In(time.FixedZone("EAT", 3*60*60)).Format(time.DateOnly)
+// useTokens counts tokens of the AI that a key has used on this day; "" is no key.
+func (r *rig) useTokens(key string, n int64) {
+	r.t.Helper()
+	of := pace.Holder{Whole: time.Now().In(localtime.Zone).Format(time.DateOnly), Part: key}
+	_, err := pace.NewAccounts(r.client, pace.KindTokens).Settle(r.t.Context(), of, pace.Kept{Size: n, TTL: time.Hour})
+	r.must(err)
 }
 
 func TestStatusOfAnEmptyRedis(t *testing.T) {

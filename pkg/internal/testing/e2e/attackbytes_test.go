@@ -117,7 +117,7 @@ func TestAttackBytesAreAccountedFor(t *testing.T) {
 		api: []string{"--key-rate", "0", "--key-bytes", "0"}, worker: []string{"--fetch-rate", "0"},
 	})
 	site, car := s.listings(), listingtest.Cars()[0]
-	accounts := pace.NewBytes(s.conn.Client())
+	accounts := pace.NewAccounts(s.conn.Client(), pace.KindBytes)
 	s.batchOf(s.caller("the first"), 10) // Redis has TRA's catalogue now
 	for name, use := range map[string]func(ctx context.Context, c *caller){
 		"records of Idempotency-Keys": func(ctx context.Context, c *caller) {
@@ -161,7 +161,7 @@ func TestAttackBytesAreAccountedFor(t *testing.T) {
 		before := s.redisMemory(t.Context())
 		use(t.Context(), c)
 		sleep(t.Context(), 2*time.Second) // what has ended is trimmed
-		account, err := accounts.Read(t.Context(), s.idOf(c))
+		account, err := accounts.Read(t.Context(), pace.Holder{Whole: s.idOf(c)})
 		must(t, err)
 		grown := s.redisMemory(t.Context()) - before
 		t.Logf("%s: %s accounted for, %s in Redis", name, size(account.Used), size(grown))
@@ -213,7 +213,7 @@ func TestThreeListsAreKeptAtOnce(t *testing.T) {
 		})
 	}
 	sleep(t.Context(), 2*time.Second) // what has ended is trimmed
-	account, err := pace.NewBytes(s.conn.Client()).Read(t.Context(), s.idOf(c))
+	account, err := pace.NewAccounts(s.conn.Client(), pace.KindBytes).Read(t.Context(), pace.Holder{Whole: s.idOf(c)})
 	must(t, err)
 	kept := s.redisMemory(t.Context()) - before
 	each := func(total int64) float64 { return float64(total) / float64(3*rows) / 1024 }

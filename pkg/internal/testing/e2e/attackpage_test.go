@@ -11,6 +11,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -124,6 +125,76 @@ func TestAttackVisitorsOfOneNetwork(t *testing.T) {
 	if kept.Load() == 0 || refused.Load() == 0 {
 		t.Errorf("got %d requests with a page and %d refused, want some of each", kept.Load(), refused.Load())
 	}
+}
+
+// A visitor of one network sends all that holds something back from others: forty links to pages that
+// never end, twenty-five sheets, ten files a byte a second. People of twenty other networks ask for
+// cars, and have sheets read, as before.
+func TestAttackVisitorsOfOneNetworkHoldNothing(t *testing.T) {
+	testenv.Long(t)
+	o := withAI(t, 0, "AI_DAILY_TOKENS=200000")
+	o.api, o.worker = []string{"--page"}, []string{"--fetch-rate", "0"}
+	s := attacked(t, o)
+	next, site, cars := sheets(t), s.listings(), listingtest.Cars()
+	people := s.caller("people")
+	networks := make([]*http.Client, 20)
+	for i := range networks {
+		networks[i] = people.clientFrom(net.IPv4(127, 0, byte(10+i), 1))
+		networks[i].CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	}
+	var refused, read atomic.Int64
+	s.attack(attack{
+		name: "dripping links, sheets and slow files of one network", lead: pick(20*time.Second, 6*time.Second),
+		run: func(ctx context.Context, visitor *caller) {
+			visitor.client.CheckRedirect = networks[0].CheckRedirect
+			drips := s.serve(drip())
+			var all sync.WaitGroup
+			all.Go(func() {
+				atOnce(ctx, 4, func(ctx context.Context, i int) {
+					if visitor.visit(ctx, fmt.Sprintf("%s/%d", drips, i)).status == http.StatusTooManyRequests {
+						refused.Add(1)
+						sleep(ctx, 100*time.Millisecond)
+					}
+				})
+			})
+			all.Go(func() {
+				atOnce(ctx, 5, func(ctx context.Context, _ int) { visitor.sheet(ctx, bytes.NewReader(next())) })
+			})
+			all.Go(func() { atOnce(ctx, 10, func(ctx context.Context, _ int) { visitor.sheet(ctx, slow{ctx}) }) })
+			all.Wait()
+		},
+		victim: func(ctx context.Context, _ *caller, i int) response {
+			person := &caller{s: s, client: networks[i%len(networks)]}
+			var got response
+			if i%3 == 0 {
+				got = person.sheet(ctx, bytes.NewReader(next()))
+			} else {
+				got = person.visit(ctx, fmt.Sprintf("%s%s?n=%d", site, cars[i%2].Path(), i))
+			}
+			if got.status != http.StatusSeeOther {
+				return got
+			}
+			for at := got.header.Get("Location"); ctx.Err() == nil; sleep(ctx, 20*time.Millisecond) {
+				got = person.request(ctx, http.MethodGet, at, http.NoBody, "Accept", "application/json")
+				if got.status != http.StatusOK || bytes.Contains(got.body, []byte(`"summary"`)) || bytes.Contains(got.body, []byte(`"tax"`)) {
+					read.Add(1)
+					return got
+				}
+			}
+			return response{err: ctx.Err()}
+		},
+	})
+	t.Logf("%d requests of the network were refused, %d answers of people were read", refused.Load(), read.Load())
+	if refused.Load() == 0 || read.Load() == 0 {
+		t.Errorf("got %d refused and %d read, want some of each", refused.Load(), read.Load())
+	}
+}
+
+// sheet sends a file as a visitor does.
+func (c *caller) sheet(ctx context.Context, file io.Reader) response {
+	const head = "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"sheet.jpg\"\r\n\r\n"
+	return c.request(ctx, http.MethodPost, "/s", io.MultiReader(strings.NewReader(head), file, strings.NewReader("\r\n--b--\r\n")),
+		"Content-Type", "multipart/form-data; boundary=b")
 }
 
 // processorTime returns what a process has used of the processors, in hundredths of a second.

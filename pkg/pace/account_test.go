@@ -1,6 +1,10 @@
 package pace_test
 
 import (
+	"crypto/rand"
+	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,7 +16,7 @@ import (
 
 func TestBytesOnEveryRedis(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		bytes := pace.NewBytes(conn.Client())
+		bytes, key1 := pace.NewAccounts(conn.Client(), pace.KindBytes), pace.Holder{Whole: "key1"}
 		take := func(limit int64, things ...pace.Kept) (pace.Account, bool) {
 			t.Helper()
 			account, ok, err := bytes.Take(t.Context(), "key1", limit, things...)
@@ -30,28 +34,29 @@ func TestBytesOnEveryRedis(t *testing.T) {
 		if _, ok := take(0, pace.Kept{Name: "huge", Size: 1 << 40, TTL: time.Hour}); !ok {
 			t.Error("without a limit")
 		}
-		must(t, bytes.Forget(t.Context(), "key1", "huge"))
+		must(t, bytes.Forget(t.Context(), key1, "huge"))
 		// A name counts once, whatever its size was.
 		for _, size := range []int64{100, 400, 250} {
 			if got, ok := take(1000, pace.Kept{Name: "batch:1", Size: size, TTL: 40 * 24 * time.Hour}); size < 400 && !ok {
 				t.Errorf("%d under a name: %+v", size, got)
 			}
 			must(t, bytes.Expire(t.Context(), "key1", "batch:1", time.Hour)) // keeps the size
-			if got, err := bytes.Read(t.Context(), "key1"); err != nil || got.Used != 600+size {
+			if got, err := bytes.Read(t.Context(), key1); err != nil || got.Used != 600+size {
 				t.Errorf("with %d under a name: got %+v, %v, want %d bytes", size, got, err, 600+size)
 			}
-			must(t, bytes.Forget(t.Context(), "key1", "batch:1"))
+			must(t, bytes.Forget(t.Context(), key1, "batch:1"))
 		}
-		must(t, bytes.Forget(t.Context(), "key1", "batch:1"))
-		must(t, bytes.Add(t.Context(), "key1", 1000, 30*24*time.Hour))
-		got, err := bytes.Read(t.Context(), "key1")
+		must(t, bytes.Forget(t.Context(), key1, "batch:1"))
+		_, err := bytes.Settle(t.Context(), key1, pace.Kept{Size: 1000, TTL: 30 * 24 * time.Hour})
+		must(t, err)
+		got, err := bytes.Read(t.Context(), key1)
 		if err != nil || got.Used != 1600 || !got.Full() || got.Limit != 1000 {
 			t.Errorf("with what workers add: %+v, %v", got, err)
 		}
 		if left := time.Until(got.Free); left < time.Hour || left > 2*time.Hour {
 			t.Errorf("the next bytes expire in %v", left)
 		}
-		if got, err := bytes.Read(t.Context(), "key2"); err != nil || got.Used != 0 || got.Full() || !got.Free.IsZero() {
+		if got, err := bytes.Read(t.Context(), pace.Holder{Whole: "key2"}); err != nil || got.Used != 0 || got.Full() || !got.Free.IsZero() {
 			t.Errorf("another key: %+v, %v", got, err)
 		}
 	})
@@ -61,8 +66,9 @@ func TestBytesOnEveryRedis(t *testing.T) {
 // more or less.
 func TestPromisedRoomIsUsedOnce(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		bytes := pace.NewBytes(conn.Client())
+		bytes := pace.NewAccounts(conn.Client(), pace.KindBytes)
 		const promise = pace.Promised + "1"
+		list := pace.Holder{Whole: "list"}
 		promised := func(size int64) (pace.Account, bool) {
 			t.Helper()
 			account, ok, err := bytes.Take(t.Context(), "list", 1000, pace.Kept{Name: promise, Size: size, TTL: time.Hour})
@@ -74,8 +80,9 @@ func TestPromisedRoomIsUsedOnce(t *testing.T) {
 		}
 		settled := func(size int64, want pace.Account) {
 			t.Helper()
-			must(t, bytes.Settle(t.Context(), "list", pace.Kept{Size: size, TTL: time.Hour}, promise, 400))
-			got, err := bytes.Read(t.Context(), "list")
+			_, err := bytes.Settle(t.Context(), list, pace.Kept{Size: size, TTL: time.Hour}, pace.Kept{Name: promise, Size: -400})
+			must(t, err)
+			got, err := bytes.Read(t.Context(), list)
 			got.Free = time.Time{}
 			if err != nil || got != want {
 				t.Errorf("after %d bytes: got %+v, %v, want %+v", size, got, err, want)
@@ -90,8 +97,88 @@ func TestPromisedRoomIsUsedOnce(t *testing.T) {
 		}
 		settled(450, pace.Account{Used: 1050, Limit: 1000, Promised: 300})
 		settled(350, pace.Account{Used: 1100, Limit: 1000, Promised: 0})
-		if got, _ := bytes.Read(t.Context(), "list"); !got.Full() {
+		if got, _ := bytes.Read(t.Context(), list); !got.Full() {
 			t.Errorf("more is kept than the limit: got %+v", got)
+		}
+	})
+}
+
+// TestNobodyTakesWhatIsLeft: whoever has something gets more only up to as much as is left for others
+// then; who has nothing gets the last of it, and nobody more than there is.
+func TestNobodyTakesWhatIsLeft(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		places := pace.NewAccounts(conn.Client(), pace.KindJobs)
+		take := func(part string) bool {
+			t.Helper()
+			name := pace.Kept{Name: rand.Text(), Size: 1, TTL: time.Hour}
+			got, err := places.TakeFor(t.Context(), pace.Holder{Whole: "network", Part: part}, pace.Within{Whole: 40, Half: true}, name)
+			must(t, err)
+			return !got.Refused
+		}
+		for part, want := range []int{20, 10, 5, 2, 1, 1, 1, 0} {
+			got := 0
+			for got < 41 && take(strconv.Itoa(part)) {
+				got++
+			}
+			if got != want {
+				t.Errorf("visitor %d: got %d places, want %d", part, got, want)
+			}
+		}
+	})
+}
+
+// TestAThousandAtOnceTakeNoMoreThanThereIs, of the whole and of each part.
+func TestAThousandAtOnceTakeNoMoreThanThereIs(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		tokens := pace.NewAccounts(conn.Client(), pace.KindTokens)
+		var got [10]atomic.Int64
+		var all sync.WaitGroup
+		for i := range 1000 {
+			all.Go(func() {
+				of := pace.Holder{Whole: "day", Part: strconv.Itoa(i % len(got))}
+				b, err := tokens.TakeFor(t.Context(), of, pace.Within{Whole: 650, Part: 100}, pace.Kept{Name: rand.Text(), Size: 10, TTL: time.Hour})
+				if must(t, err); !b.Refused {
+					got[i%len(got)].Add(10)
+				}
+			})
+		}
+		all.Wait()
+		sum := int64(0)
+		for i := range got {
+			if n := got[i].Load(); n > 100 {
+				t.Errorf("part %d: got %d, want at most 100", i, n)
+			}
+			sum += got[i].Load()
+		}
+		if sum != 650 {
+			t.Errorf("got %d of the whole, want 650", sum)
+		}
+	})
+}
+
+// TestAReservationFallsBack: that of a process that was killed ends by itself, in the whole and in
+// the part; that of one that lives becomes what was used.
+func TestAReservationFallsBack(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		tokens := pace.NewAccounts(conn.Client(), pace.KindTokens)
+		key := pace.Holder{Whole: "day", Part: "key"}
+		reserve := func(name string, ttl time.Duration) {
+			t.Helper()
+			_, err := tokens.TakeFor(t.Context(), key, pace.Within{}, pace.Kept{Name: name, Size: 1000, TTL: ttl})
+			must(t, err)
+		}
+		reserve("killed", 20*time.Millisecond)
+		reserve("settled", time.Hour)
+		now, err := tokens.Settle(t.Context(), key, pace.Kept{Name: "settled"}, pace.Kept{Size: 70, TTL: time.Hour})
+		must(t, err)
+		if now.Part.Used != 70 && now.Part.Used != 1070 || now.Whole.Used != now.Part.Used {
+			t.Errorf("settled: got %+v, want 70 beside the other's", now)
+		}
+		for _, of := range []pace.Holder{key, {Whole: "day"}} {
+			testenv.Await(t, "what a killed process has reserved is free", func() (any, bool) {
+				got, err := tokens.Read(t.Context(), of)
+				return got, err == nil && got.Used == 70
+			})
 		}
 	})
 }
@@ -99,7 +186,7 @@ func TestPromisedRoomIsUsedOnce(t *testing.T) {
 // TestBytesExpire: what is not removed, because a process died, ends by itself.
 func TestBytesExpire(t *testing.T) {
 	conn := redistest.Open(t, redistest.Start(t).URL)
-	bytes, client := pace.NewBytes(conn.Client()), conn.Client()
+	bytes, client := pace.NewAccounts(conn.Client(), pace.KindBytes), conn.Client()
 	for _, kept := range []pace.Kept{
 		{Size: 1, TTL: time.Millisecond, Name: "upload:1"},
 		{Size: 10, TTL: time.Hour, Name: "upload:2"},
@@ -116,7 +203,7 @@ func TestBytesExpire(t *testing.T) {
 	var got pace.Account
 	var err error
 	testenv.Await(t, "two are expired", func() (any, bool) {
-		got, err = bytes.Read(t.Context(), "key")
+		got, err = bytes.Read(t.Context(), pace.Holder{Whole: "key"})
 		return got, err != nil || got.Used <= 1110
 	})
 	if err != nil || got.Used != 1110 || time.Until(got.Free) > time.Minute {
