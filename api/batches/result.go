@@ -50,8 +50,8 @@ type resultWriter interface {
 var resultFormats = []resultFormat{
 	{"json", "application/json", "json", beginJSON},
 	{"ndjson", "application/x-ndjson", "ndjson", beginLines},
-	{"csv", "text/csv", "csv", beginTable(export.NewCSV)},
-	{"xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx", beginTable(export.NewXLSX)},
+	{"csv", "text/csv", "csv", beginTable(export.NewCSV, export.ReadByCSV)},
+	{"xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx", beginTable(export.NewXLSX, export.ReadByXLSX)},
 }
 
 // parseResultFormat returns the format that the query or Accept requests.
@@ -216,12 +216,12 @@ func (p pricer) json(item batch.Item) ([]byte, error) {
 	return terms.Priced(p.costs, item.Result, p.terms, sourceOf(item), nil)
 }
 
-// value returns the estimate of a row; nil when it has none.
-func (p pricer) value(item batch.Item) (*vehicle.Estimate, error) {
+// value returns some members of the estimate of a row; nil when it has none.
+func (p pricer) value(item batch.Item, read request.Fields) (*vehicle.Estimate, error) {
 	if item.Result == nil {
 		return nil, nil
 	}
-	return terms.PricedValue(p.costs, item.Result, p.terms, sourceOf(item))
+	return terms.PricedValue(p.costs, item.Result, p.terms, sourceOf(item), read)
 }
 
 func sourceOf(item batch.Item) vehicle.Source {
@@ -329,6 +329,7 @@ func (j *jsonWriter) end() error {
 type tableWriter struct {
 	table export.Writer
 	lang  string
+	read  request.Fields // of an estimate
 }
 
 // tableView is how a caller wants to see results.
@@ -351,8 +352,9 @@ func (s *Resource) costLines() (lines []export.CostLine) {
 }
 
 func beginTable(
-	begin func(io.Writer, export.Options) (export.Writer, error),
+	begin func(io.Writer, export.Options) (export.Writer, error), members string,
 ) func(io.Writer, body, tableView) (resultWriter, error) {
+	read := request.Only(members)
 	return func(w io.Writer, b body, view tableView) (resultWriter, error) {
 		options := export.Options{Lang: view.Lang, BOM: view.bom, Columns: b.columns, Sheets: b.sheets, Lines: view.lines, Batch: b.ID}
 		if b.Options.Rate != nil {
@@ -368,7 +370,7 @@ func beginTable(
 			options.Terms.Landing = b.Options.Landing.From + " – " + b.Options.Landing.To
 		}
 		table, err := begin(w, options)
-		return tableWriter{table, view.Lang}, err
+		return tableWriter{table, view.Lang, read}, err
 	}
 }
 
@@ -386,7 +388,7 @@ func (t tableWriter) result(item batch.Item, priced pricer) (err error) {
 			return fmt.Errorf("batches: result: %w", err)
 		}
 	}
-	if line.Estimate, err = priced.value(item); err != nil {
+	if line.Estimate, err = priced.value(item, t.read); err != nil {
 		return err
 	}
 	return t.table.Line(line)

@@ -33,6 +33,9 @@ var sortKeys = map[string]func(*vehicle.Estimate) (key float64, ok bool){
 	},
 }
 
+// readToSort are the members of an estimate that the orders read.
+var readToSort = request.Only("summary.onTheRoad,maxPriceUSD,car.fobPriceUSD,car.cfPriceUSD")
+
 // highestPrice puts the highest maxPriceUSD first.
 func highestPrice(e *vehicle.Estimate) (float64, bool) {
 	if e.MaxPrice == nil || e.MaxPrice.FOB == nil || e.MaxPrice.FOB.Likely == nil {
@@ -142,7 +145,7 @@ func (s *Resource) sortKey(item batch.Item, wanted vehicle.Terms, by string) (fl
 	if item.Result == nil {
 		return math.MaxFloat64, nil
 	}
-	e, err := terms.PricedValue(s.options.Costs, item.Result, wanted, vehicle.FromListing)
+	e, err := terms.PricedValue(s.options.Costs, item.Result, wanted, vehicle.FromListing, readToSort)
 	if err != nil {
 		return 0, err
 	}

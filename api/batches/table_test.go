@@ -2,18 +2,28 @@ package batches
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"os"
 	"path"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/xuri/excelize/v2"
 
 	"ushuru/api/apitest"
 	"ushuru/api/await"
+	"ushuru/api/request"
+	"ushuru/pkg/batch"
+	"ushuru/pkg/cost"
+	"ushuru/pkg/message"
+	"ushuru/pkg/plainjson"
+	"ushuru/pkg/vehicle"
 )
 
 var csvBody = map[string]string{"Content-Type": "text/csv; charset=UTF-8"}
@@ -308,4 +318,62 @@ func TestWhatIsWrongNamesItsSheet(t *testing.T) {
 	if strings.Contains(answered, `"questions"`) || !strings.Contains(answered, `"year":2008,"fobPriceUSD":4600`) {
 		t.Errorf("the answer of one sheet: %s", answered)
 	}
+}
+
+// A table of estimates of this day reads only some of their members: what it shows is the same as
+// of the whole estimates.
+func TestTablesReadAllMembersThatTheyShow(t *testing.T) {
+	t.Parallel()
+	s, _ := newResource(t)
+	estimate := pricedToday(t)
+	item := batch.Item{Row: batch.Row{Number: 1, URL: "https://cars.example/1"}, State: batch.Succeeded, Result: estimate}
+	for _, format := range resultFormats {
+		if format.name != "csv" && format.name != "xlsx" {
+			continue
+		}
+		var written [3]string
+		for i := range written {
+			var out bytes.Buffer
+			writer, err := format.begin(&out, body{}, tableView{View: message.ViewIn("sw"), lines: s.costLines()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			table, ok := writer.(tableWriter)
+			if i > 0 {
+				table.read = map[int]request.Fields{1: request.AllBut("object"), 2: request.Only("object")}[i]
+			}
+			if err := errors.Join(table.result(item, pricer{costs: s.options.Costs}), table.end()); err != nil || !ok {
+				t.Fatal(err)
+			}
+			written[i] = out.String()
+		}
+		if format.name == "csv" && strings.Count(written[0], ",") < 80 {
+			t.Errorf("the row of CSV has too few cells: %s", written[0])
+		}
+		if written[0] == written[2] {
+			t.Errorf("%s is the same of an estimate without members: the estimate is calculated again", format.name)
+		}
+		if written[0] != written[1] {
+			t.Errorf("%s differs from that of the whole estimate: got %q, want %q", format.name, written[0], written[1])
+		}
+	}
+}
+
+// pricedToday returns an estimate with everything, as of this day.
+func pricedToday(t *testing.T) []byte {
+	t.Helper()
+	data, err := os.ReadFile("../testdata/estimate.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e vehicle.Estimate
+	if err := json.Unmarshal(data, &e); err != nil {
+		t.Fatal(err)
+	}
+	e = cost.Embedded().Apply(e, vehicle.Terms{}, time.Now())
+	e.MaxPrice = &vehicle.MaxPrice{TargetTZS: 1}
+	if data, err = plainjson.Encode(e); err != nil {
+		t.Fatal(err)
+	}
+	return data
 }

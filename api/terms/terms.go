@@ -133,13 +133,20 @@ func Priced(
 	})
 }
 
-// PricedValue is Priced for a reader of the estimate itself, and not of its JSON.
-func PricedValue(costs *cost.Tables, estimate []byte, terms vehicle.Terms, source vehicle.Source) (*vehicle.Estimate, error) {
+// PricedValue is Priced for a reader of some members of the estimate itself, and not of its JSON.
+// The others may be missing: decoding them takes most of the time.
+func PricedValue(
+	costs *cost.Tables, estimate []byte, terms vehicle.Terms, source vehicle.Source, read request.Fields,
+) (*vehicle.Estimate, error) {
 	e, now := &vehicle.Estimate{}, time.Now()
+	asIs := terms.IsZero() && isOfDay(estimate, now)
+	if asIs {
+		estimate = read.Pick(estimate)
+	}
 	if err := json.Unmarshal(estimate, e); err != nil {
 		return nil, fmt.Errorf("terms: cached estimate: %w", err)
 	}
-	if terms.IsZero() && isOfDay(estimate, now) {
+	if asIs {
 		return e, nil
 	}
 	e.Car.Source = source

@@ -16,6 +16,17 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
+// The members of an estimate that the tables read, by their dotted names in JSON.
+const (
+	ReadByCSV = "input.url,car.make,car.model,car.modelCode,car.version,car.year,car.engine_cc,car.fuel,car.fobPriceUSD," +
+		"car.cfPriceUSD,car.given,matched.modelBody,matched.matchType,matched.matchReason,matched.confidence," +
+		"matched.adjustments.field,matched.yom,tax,asOf,validUntil,maxPriceUSD,doubts.code,warnings.code," +
+		"summary.onTheRoad,summary.confidence,driveAway.landing.likely,driveAway.taxBase,driveAway.exchange," +
+		"driveAway.totalUSD,driveAway.totalTZS,driveAway.lowUSD,driveAway.highUSD,driveAway.lowTZS,driveAway.highTZS," +
+		"driveAway.missing.code,driveAway.lines.code,driveAway.lines.amountTZS,driveAway.lines.estimated"
+	ReadByXLSX = ReadByCSV + ",driveAway.lines"
+)
+
 // Line is one listing of a batch and its outcome.
 type Line struct {
 	Number    int // of the row, as the caller counts

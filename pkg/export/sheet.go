@@ -62,20 +62,37 @@ func (s *sheet) cell(at string, style int, value any) {
 		if style == 0 {
 			style = stylePlain
 		}
-		_, _ = fmt.Fprintf(s, `<c r="%s" s="%d" t="inlineStr"><is><t xml:space="preserve">`, at, style)
+		s.begin(at, style, ` t="inlineStr"><is><t xml:space="preserve">`)
 		_ = xml.EscapeText(s, []byte(v))
 		_, _ = s.WriteString("</t></is></c>")
 	case moment:
 		if serial, ok := v.serial(); ok {
-			_, _ = fmt.Fprintf(s, `<c r="%s" s="%d"><v>%s</v></c>`, at, styleDate, serial)
+			s.number(at, styleDate, serial)
 			return
 		}
 		s.cell(at, style, string(v))
 	case int:
-		_, _ = fmt.Fprintf(s, `<c r="%s"><v>%d</v></c>`, at, v)
+		s.number(at, 0, strconv.Itoa(v))
 	case decimal.Decimal:
-		_, _ = fmt.Fprintf(s, `<c r="%s" s="%d"><v>%s</v></c>`, at, styleAmount, v.String())
+		s.number(at, styleAmount, v.String())
 	}
+}
+
+// begin begins a cell; more is what follows its style. Most of the time of a workbook is spent
+// here, so that nothing is formatted.
+func (s *sheet) begin(at string, style int, more string) {
+	_, _ = s.WriteString(`<c r="`)
+	_, _ = s.WriteString(at)
+	_, _ = s.WriteString(`" s="`)
+	_, _ = s.WriteString(strconv.Itoa(style))
+	_, _ = s.WriteString(`"`)
+	_, _ = s.WriteString(more)
+}
+
+func (s *sheet) number(at string, style int, number string) {
+	s.begin(at, style, "><v>")
+	_, _ = s.WriteString(number)
+	_, _ = s.WriteString("</v></c>")
 }
 
 // columnName returns the name of the column with an index: A to Z, AA, AB and so on.
@@ -123,7 +140,7 @@ var lineColumns = []struct {
 func newLineSheet(lang string) (*lineSheet, error) {
 	l := &lineSheet{lang: lang, sum: crc32.NewIEEE()}
 	var err error
-	if l.compressor, err = flate.NewWriter(&l.compressed, flate.DefaultCompression); err != nil {
+	if l.compressor, err = flate.NewWriter(&l.compressed, flate.BestSpeed); err != nil {
 		return nil, fmt.Errorf("export: %w", err)
 	}
 	names, widths := make([]any, len(lineColumns)), make([]float64, len(lineColumns))

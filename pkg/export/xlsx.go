@@ -3,6 +3,7 @@ package export
 import (
 	"archive/zip"
 	"bufio"
+	"compress/flate"
 	"errors"
 	"fmt"
 	"io"
@@ -112,6 +113,9 @@ type xlsxTable struct {
 func NewXLSX(w io.Writer, o Options) (Writer, error) {
 	t := &xlsxTable{archive: zip.NewWriter(w), columns: o.all(), digest: newDigest(o)}
 	t.totals = make([]decimal.Decimal, len(t.columns))
+	t.archive.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
+		return flate.NewWriter(w, flate.BestSpeed) // compressing more takes longer than all else
+	})
 	for _, part := range [][2]string{
 		{"[Content_Types].xml", typesXML},
 		{"_rels/.rels", rootRelsXML},
