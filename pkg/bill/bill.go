@@ -10,6 +10,7 @@ import (
 
 	"ushuru/pkg/cost"
 	"ushuru/pkg/localtime"
+	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
 
@@ -138,6 +139,40 @@ func FromText(text string) (lines []Line) {
 	}
 	return lines
 }
+
+// maxLine bounds a text of one line that may have the lines of a bill, in bytes.
+const maxLine = 2000
+
+// Lines returns a text with each charge on a line of its own, since a field of one line joins
+// them, and whether it is a bill: two lines at least have the name of a charge and an amount.
+func Lines(text string) (lines string, isBill bool) {
+	lines = strings.TrimSpace(text)
+	if rest, at := lines, len(lines); !strings.Contains(rest, "\n") && len(rest) <= maxLine {
+		lines = ""
+		for {
+			said, from, to, ok := money.LastSaid(rest[:at])
+			if !ok {
+				break
+			}
+			if at = from; said.Value.LessThan(leastAmount) { // a number of the name: VAT 18 %
+				continue
+			}
+			lines = rest[from:to] + "\n" + strings.TrimSpace(rest[to:]) + " " + lines
+			rest = rest[:from]
+		}
+		lines = rest + lines
+	}
+	known := 0
+	for _, line := range FromText(lines) {
+		if line.Amount != "" && len(candidates(line.Name)) > 0 {
+			known++
+		}
+	}
+	return lines, known > 1
+}
+
+// leastAmount is less than any charge in shillings.
+var leastAmount = decimal.New(1, 3)
 
 // Judge compares a bill with what is owed; false when no line has an amount.
 func (c Check) Judge(lines []Line) (Answer, bool) {

@@ -228,3 +228,28 @@ func TestABillWithoutACarHasOnlyWhatNeedsNone(t *testing.T) {
 		t.Error("a letter is a bill")
 	}
 }
+
+func TestABillIsKnownByItsLines(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Wharfage 900,000\nDO fee 150,000":                           "Wharfage 900,000\nDO fee 150,000",
+		"Wharfage 900,000 DO fee 150,000":                            "Wharfage 900,000\nDO fee 150,000",
+		"Import duty 1,200,000 VAT 18% 900,000 ada ya wakala laki 4": "Import duty 1,200,000\nVAT 18% 900,000\nada ya wakala laki 4",
+	} {
+		got, isBill := Lines(text)
+		var rows []string
+		for row := range strings.Lines(got) {
+			if row = strings.TrimSpace(row); row != "" {
+				rows = append(rows, row)
+			}
+		}
+		if got := strings.Join(rows, "\n"); !isBill || got != want {
+			t.Errorf("%q: a bill: %t\n%s\nwant\n%s", text, isBill, got, want)
+		}
+	}
+	for _, text := range []string{"", "toyota axio 2019", "https://cars.example/1 for 900,000", "Wharfage 900,000", "milioni 30", "Toyota Passo 2015 USD 3,500 2016 USD 4,000"} {
+		if _, isBill := Lines(text); isBill {
+			t.Errorf("%q is taken for a bill", text)
+		}
+	}
+}
