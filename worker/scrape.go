@@ -212,6 +212,10 @@ func notAgain(err error, job *jobs.Job) error {
 // operator can end a pause of hours.
 const maxPauseWait = 10 * time.Second
 
+// maxHang is how long a person waits for a site that does not answer: the car can be described
+// by hand, or its page sent.
+const maxHang = 45 * time.Second
+
 // pageFailure returns what an error of fetching or reading a page or a sheet means
 // for its job. While a site pauses, a job of a batch waits, and a person learns at
 // once until when and what else to do.
@@ -226,6 +230,8 @@ func pageFailure(err error, job *jobs.Job, offer string) error {
 		}
 	}
 	transient := tasks.Transient(failure.Notice, failure.Wait, failure.Cause)
+	transient.Final = failure.Code == fetch.FetchTimeout && !tasks.IsPatient(job) &&
+		time.Since(job.Created)+fetch.DefaultTimeout > maxHang
 	switch {
 	case failure.Paused && (failure.Code == fetch.HostBusy || tasks.IsPatient(job)):
 		return tasks.Snooze(min(failure.Wait, maxPauseWait), transient)

@@ -263,3 +263,25 @@ func TestAPageThatWaitsForRedisIsNotSlow(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestASiteThatHangsIsGivenUp: a person is told after 45 seconds, and may describe the car; a row
+// of a batch waits on.
+func TestASiteThatHangsIsGivenUp(t *testing.T) {
+	t.Parallel()
+	hanging := &fetch.Error{Notice: message.New("error/fetch_timeout", nil), Retryable: true}
+	for name, c := range map[string]struct {
+		age, deadline time.Duration
+		want          bool
+	}{
+		"a person, first attempt":  {20 * time.Second, 3 * time.Minute, false},
+		"a person, second attempt": {41 * time.Second, 3 * time.Minute, true},
+		"a row":                    {41 * time.Second, 48 * time.Hour, false},
+	} {
+		created := time.Now().Add(-c.age)
+		err := pageFailure(hanging, &jobs.Job{Created: created, Deadline: created.Add(c.deadline)}, "")
+		failed, ok := errors.AsType[*tasks.StepError](err)
+		if !ok || failed.Final != c.want || failed.Permanent {
+			t.Errorf("%s: %+v, want the job to end: %t", name, failed, c.want)
+		}
+	}
+}

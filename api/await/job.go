@@ -31,6 +31,9 @@ type Body struct {
 	Created time.Time  `json:"created"`
 	Ended   time.Time  `json:"ended,omitzero"`
 
+	StepSince time.Time    `json:"stepSince,omitzero"` // since when it is at that step
+	Car       *vehicle.Car `json:"car,omitempty"`      // as its page was read, until the job ends
+
 	WaitingFor string        `json:"waitingFor,omitempty"` // authority, while TRA cannot be asked; site, while the site pauses
 	Message    string        `json:"message,omitempty"`    // why, as a sentence
 	Text       *message.Text `json:"text,omitempty"`       // Message in both languages
@@ -61,8 +64,20 @@ func NewBody(job *jobs.Job) Body {
 	}
 	if !job.State.Ended() {
 		body.Step, body.Attempt = currentStep(job)
+		body.StepSince = localtime.Of(job.Steps[body.Step].Since)
+		body.Car = carRead(job)
 	}
 	return body
+}
+
+// carRead returns the car of a listing that a job has read; nil before, and for other kinds.
+func carRead(job *jobs.Job) *vehicle.Car {
+	output, read := job.Outputs[tasks.StepScrape]
+	var scraped tasks.Scraped
+	if !read || json.Unmarshal(output, &scraped) != nil {
+		return nil
+	}
+	return &scraped.Car
 }
 
 // Body returns a job with what it waits for.
