@@ -56,6 +56,7 @@ func (s *Server) registerPages(v1 http.Handler, operators *console.Console) erro
 			}
 			return s.vehicles.KnownCosts(ctx, car, labels, priced)
 		},
+		Names: s.vehicles.FindNamed, Models: s.vehicles.ListModels,
 		Terms: func(query url.Values) (web.Pricing, error) {
 			return terms.ParseAddress(o.Costs, query)
 		}, BaseURL: o.Page.BaseURL, Simulated: o.Simulated,
@@ -70,6 +71,8 @@ func (s *Server) registerPages(v1 http.Handler, operators *console.Console) erro
 		return err
 	}
 	pages.Register(s.router)
+	s.router.NotFoundHandler = pages.ForBrowsers(s.router.NotFoundHandler)
+	s.router.MethodNotAllowedHandler = pages.ForBrowsers(request.ProblemHandler(request.ErrMethodNotAllowed))
 	forProgrammers, err := docs.New(docs.Options{
 		Assets: pages.Assets(), Contract: openAPIJSON, BaseURL: o.Page.BaseURL,
 		Simulated: o.Simulated, Key: o.Page.Key, Listing: o.Page.Listing,

@@ -98,7 +98,6 @@ func (s *Server) routes() error {
 		return err
 	}
 	if s.options.Page.Enabled {
-		s.router.MethodNotAllowedHandler = request.ProblemHandler(request.ErrMethodNotAllowed)
 		if err := s.registerPages(v1, operators); err != nil {
 			return err
 		}
@@ -106,7 +105,6 @@ func (s *Server) routes() error {
 	if operators != nil {
 		s.ui.Register(s.router)
 		operators.Register(s.router)
-		s.router.MethodNotAllowedHandler = request.ProblemHandler(request.ErrMethodNotAllowed)
 	}
 	return nil
 }
@@ -115,6 +113,7 @@ func (s *Server) routes() error {
 func (s *Server) newRouter(endpoints []endpoint) *mux.Router {
 	router := mux.NewRouter().SkipClean(true) // cleaning a path would answer POST with a redirect
 	router.NotFoundHandler = request.ProblemHandler(request.ErrNotFound)
+	router.MethodNotAllowedHandler = request.ProblemHandler(request.ErrMethodNotAllowed)
 	router.Use(s.named)
 	for _, e := range endpoints {
 		router.Handle(e.path, e.methods)

@@ -39,7 +39,7 @@ func (p *Pages) answer(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		if current != nil {
-			return p.wait(w, r, found.with(r.URL.Path+"/events"), current)
+			return p.wait(w, r, found, current)
 		}
 	}
 	if found.Shown.Failed != nil {

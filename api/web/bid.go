@@ -53,6 +53,9 @@ func (p *Pages) submitBid(w http.ResponseWriter, r *http.Request) error {
 		}
 		return bidScreen(body)
 	}
+	if !readSum(r.PostForm, termTarget, "TZS") {
+		return p.Render(w, r, http.StatusUnprocessableEntity, again(message.Text{}, nil))
+	}
 	terms := termsIn(r.PostForm)
 	if !targetPattern.MatchString(terms.Get(termTarget)) {
 		return p.Render(w, r, http.StatusUnprocessableEntity, again(message.Text{}, nil))

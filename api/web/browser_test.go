@@ -184,7 +184,8 @@ func (b *browser) checkBudget(home string) {
 		b.t.Logf("%6.0f bytes %s", size, address)
 		total += size
 		kinds[path.Ext(address)] += size
-		if !strings.HasPrefix(address, "/e/") && address != "/go" && !strings.HasPrefix(address, "/static/answer.") {
+		if !strings.HasPrefix(address, "/e/") && address != "/go" && !strings.HasPrefix(address, "/static/answer.") &&
+			!strings.HasPrefix(address, "/static/wait.") {
 			start += size
 		}
 		if strings.HasPrefix(address, "/e/") && size > maxAnswer {

@@ -30,6 +30,9 @@ type started struct {
 type job struct {
 	ID         string          `json:"id"`
 	State      string          `json:"state"`
+	Step       string          `json:"step"`
+	StepSince  time.Time       `json:"stepSince"`
+	Car        *vehicle.Car    `json:"car"` // as its page was read
 	Created    time.Time       `json:"created"`
 	WaitingFor string          `json:"waitingFor"`
 	Text       *message.Text   `json:"text"` // why it waits

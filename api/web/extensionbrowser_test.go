@@ -22,6 +22,7 @@ import (
 	"ushuru/api/web/extension"
 	"ushuru/pkg/demo"
 	"ushuru/pkg/listing/listingtest"
+	"ushuru/pkg/message"
 	"ushuru/pkg/testenv"
 )
 
@@ -239,10 +240,14 @@ const personal = `<!DOCTYPE html><html><head><title>A car</title>
 <body data-session-id="SECRET-data" onload="void 'SECRET-handler'"><!-- SECRET-comment -->
 <h1 class="KEPT-class" style="display:block">KEPT-heading</h1><img src="/KEPT.jpg" alt="KEPT-alt"><img src="data:image/gif;base64,SECRET">
 <a href="/logout?KEPT=1&amp;token=SECRET-query&amp;b=2">KEPT-link</a><a href="javascript:SECRET()">b</a>
-<form><input name="q" value="SECRET-value"><input type="hidden" data-path="KEPT-path" value="SECRET-hidden"><input type="password" value="SECRET-password">
+<form><input name="q" value="SECRET-value"><input data-path="KEPT-path"><input type="hidden" value="SECRET-hidden"><input type="password" value="SECRET-password">
 <textarea>SECRET-text</textarea><select><option value="SECRET-option" selected>KEPT-option</option></select><input id="typed"></form>
 <div contenteditable>SECRET-editable</div><template>SECRET-template</template><noscript>SECRET-noscript</noscript>
-<iframe srcdoc="SECRET-frame"></iframe></body></html>`
+<iframe srcdoc="SECRET-frame"></iframe>
+<div style="display:none">SECRET-none <b>SECRET-within</b></div><p hidden>SECRET-attribute</p><nav aria-hidden="true">SECRET-menu</nav>
+<div style="visibility:hidden">SECRET-invisible <b style="visibility:visible">KEPT-visible</b></div>
+<details><summary>KEPT-summary</summary><p>SECRET-closed</p></details><div style="display:contents"><b>KEPT-contents</b></div>
+<meta itemprop="price" content="KEPT-microdata"></body></html>`
 
 func TestWhatIsPersonalIsNotSent(t *testing.T) {
 	testenv.Long(t)
@@ -272,7 +277,9 @@ func TestWhatIsPersonalIsNotSent(t *testing.T) {
 	if strings.Contains(sent.HTML, "SECRET") {
 		t.Errorf("sent:\n%s", sent.HTML)
 	}
-	for _, kept := range []string{"heading", "class", "alt", "link", "option", "jsonld", "author", "path"} {
+	for _, kept := range []string{
+		"heading", "class", "alt", "link", "option", "jsonld", "author", "path", "visible", "summary", "contents", "microdata",
+	} {
 		if !strings.Contains(sent.HTML, "KEPT-"+kept) {
 			t.Errorf("lost %s", kept)
 		}
@@ -280,6 +287,11 @@ func TestWhatIsPersonalIsNotSent(t *testing.T) {
 	for _, kind := range []string{"scripts", "hidden", "values", "secrets"} {
 		if sent.Removed[kind] < 3 {
 			t.Errorf("%d %s removed", sent.Removed[kind], kind)
+		}
+	}
+	for lang, promise := range map[string]string{"en": "without hidden parts", "sw": "bila sehemu zilizofichwa"} {
+		if said := message.Say("page/extension.sent_what", nil).In(lang); !strings.Contains(said, promise) {
+			t.Errorf("the page of the extension does not promise %q: %s", promise, said)
 		}
 	}
 	if title := b.Text("document.title + document.querySelectorAll('script').length"); title != "A car2" {

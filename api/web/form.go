@@ -51,7 +51,7 @@ func formOf(of *link) (f form, err error) {
 		known, f.Action, f.fields["make"] = request.quoteFields, "/hand", request.Make
 	}
 	f.fields["modelBody"], f.fields["year"], f.fields["cc"] = request.ModelBody, string(known.Year), string(known.EngineCC)
-	f.fields["fuel"] = known.Fuel
+	f.fields["model"], f.fields["code"], f.fields["fuel"] = request.Model, request.ModelCode, known.Fuel
 	for name := range of.terms {
 		f.fields[name] = of.terms.Get(name)
 	}
@@ -120,6 +120,8 @@ func (f form) withoutTarget() form {
 // quoteFields are what a request says of a car.
 type quoteFields struct {
 	Make      string      `json:"make"`
+	Model     string      `json:"model"`
+	ModelCode string      `json:"modelCode"`
 	ModelBody string      `json:"modelBody"`
 	Year      json.Number `json:"year"`
 	EngineCC  json.Number `json:"engine_cc"`

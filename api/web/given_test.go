@@ -26,7 +26,7 @@ func TestAPriceOfTheVisitorIsNeverTheListings(t *testing.T) {
 	}{
 		"FOB":    {listed, "/go", car + "&price=100", "With the price you gave, USD 100", "Kwa bei uliyotoa, USD 100"},
 		"C&F":    {listed, "/go", car + "&price=9,000&basis=cf", "With the price you gave, USD 9,000", "Kwa bei uliyotoa, USD 9,000"},
-		"hand":   {described, "/hand", "make=TOYOTA&modelBody=IST&year=2010&price=4000", "With the price you gave, USD 4,000", "Kwa bei uliyotoa, USD 4,000"},
+		"hand":   {described, "/hand", "make=TOYOTA&modelBody=IST&year=2010&price=4000&basis=fob", "With the price you gave, USD 4,000", "Kwa bei uliyotoa, USD 4,000"},
 		"target": {listed, "/bid", car + "&price=4000&target=30000000", "With the price you gave, USD 4,000: ", "Kwa bei uliyotoa, USD 4,000: "},
 	} {
 		at := post(c.h, c.path, c.body, http.Header{}).Header().Get("Location")

@@ -5,7 +5,9 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 
 	"ushuru/api/problem"
 	"ushuru/api/web/frame"
@@ -16,18 +18,17 @@ import (
 // maxMakes is how many makes a page lists.
 const maxMakes = 200
 
-// hand is the page where a visitor describes a car: the make, then TRA's entry, then what
-// else is needed. Each step is a form of its own.
+// hand is the page where a visitor describes a car: the make, then the model, then the year,
+// the engine and the fuel. Each step is a form of its own. Which chassis code it is, the page of
+// the answer asks, and only if several remain.
 type hand struct {
 	Makes   []string // at the first step
-	Make    string
-	Query   string // at the second step: what the entries are searched for
-	Total   int
-	Shown   int
-	Entries []entry
-	Label   string // the entry, at the last step
+	Models  []string // at the second
+	Query   string   // what they are searched for
+	Last    bool     // the car is named
+	Filled  url.Values
 	Problem message.Text
-	Filled  url.Values // what is known already
+	Wrong   string // name of the field that is to blame; "" for none
 }
 
 // Value returns what is known of a field.
@@ -39,8 +40,17 @@ func (hand) Fuels() []string { return fuels }
 // Kept returns what is known as hidden fields, for the next step.
 func (h hand) Kept(without ...string) [][2]string { return keptOf(h.Filled, without...) }
 
+// Back returns the address of an earlier step with what is known, but for some fields.
+func (h hand) Back(without ...string) string {
+	known := map[string]string{}
+	for _, field := range h.Kept(without...) {
+		known[field[0]] = field[1]
+	}
+	return handURL(known)
+}
+
 // described are the fields of a form that say what is known of a car.
-var described = []string{"make", "modelBody", "year", "cc", "fuel", "price", "basis"}
+var described = []string{"make", "model", "code", "modelBody", "year", "cc", "fuel", "price", "basis"}
 
 // keptOf returns what is known of a car as hidden fields.
 func keptOf(filled url.Values, without ...string) [][2]string {
@@ -58,38 +68,58 @@ func (p *Pages) byHand(w http.ResponseWriter, r *http.Request) error {
 
 // renderHand responds with the step that comes next after what is known.
 func (p *Pages) renderHand(w http.ResponseWriter, r *http.Request, status int, view hand) error {
-	view.Make, view.Label, view.Query = view.Value("make"), view.Value("modelBody"), view.Value("q")
-	var list struct {
-		Total    int      `json:"total"`
-		Makes    []string `json:"makes"`
-		Vehicles []entry  `json:"vehicles"`
-	}
-	query := url.Values{"limit": {strconv.Itoa(maxMakes)}}
-	if view.Make != "" {
-		query = url.Values{"make": {view.Make}, "q": {view.Query}, "limit": {strconv.Itoa(maxEntries)}}
-	}
-	if view.Label == "" {
-		err := p.api.Get(r.Context(), "/v1/vehicles?"+query.Encode(), &list)
-		var why *problem.Problem
-		switch {
-		case errors.As(err, &why) && why.Status == http.StatusNotFound: // no such make
-			view.Make = ""
-			err = p.api.Get(r.Context(), "/v1/vehicles?limit="+strconv.Itoa(maxMakes), &list)
-		case err != nil:
-			return err
-		}
+	view.Query = view.Value("q")
+	view.Last = view.Value("make") != "" && (view.Value("model") != "" || view.Value("modelBody") != "")
+	if !view.Last && view.Value("make") != "" {
+		models, code, err := p.options.Models(r.Context(), view.Value("make"), view.Query)
 		if err != nil {
 			return err
 		}
+		if code != "" {
+			view.Filled.Set("code", code)
+		}
+		if view.Models = models; len(models) == 1 && view.Query != "" {
+			view.Last = true
+			view.Filled.Set("model", models[0])
+		}
 	}
-	view.Makes, view.Entries, view.Total, view.Shown = list.Makes, list.Vehicles, list.Total, len(list.Vehicles)
+	if view.Value("make") == "" {
+		if err := p.fillMakes(r, &view); err != nil {
+			return err
+		}
+	}
 	return p.Render(w, r, status, frame.Screen{Name: "hand", Title: "hand.title", Body: view})
+}
+
+// fillMakes sets the makes: those that have what is searched for, or all.
+func (p *Pages) fillMakes(r *http.Request, view *hand) (err error) {
+	if view.Query != "" {
+		if view.Makes, _, err = p.options.Names(r.Context(), view.Query); err != nil || len(view.Makes) > 0 {
+			return err
+		}
+	}
+	var list struct {
+		Makes []string `json:"makes"`
+	}
+	err = p.api.Get(r.Context(), "/v1/vehicles?limit="+strconv.Itoa(maxMakes), &list)
+	view.Makes = list.Makes
+	return err
 }
 
 // submitHand starts the estimate of a described car, and leads to the page of its answer.
 func (p *Pages) submitHand(w http.ResponseWriter, r *http.Request) error {
 	if err := frame.ParseForm(w, r); err != nil {
 		return err
+	}
+	view := hand{Filled: r.PostForm}
+	switch {
+	case !readSum(r.PostForm, termPrice, "USD"):
+		view.blame("price")
+	case r.PostForm.Get(termPrice) != "" && r.PostForm.Get(termBasis) == "": // which decides thousands of dollars
+		view.blame("basis")
+	}
+	if view.Wrong != "" {
+		return p.renderHand(w, r, http.StatusUnprocessableEntity, view)
 	}
 	request, err := plainjson.Encode(quoteRequest(r.PostForm))
 	if err != nil {
@@ -103,14 +133,42 @@ func (p *Pages) submitHand(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	case errors.As(err, &why) && why.Status < http.StatusInternalServerError:
 		why.SetHeader(w.Header())
-		return p.renderHand(w, r, statusOf(why), hand{Filled: r.PostForm, Problem: sentenceOf(why)})
+		if view.Problem = sentenceOf(why); why.Status == http.StatusBadRequest {
+			view.blame(fieldOf(why.Param))
+		}
+		return p.renderHand(w, r, statusOf(why), view)
 	}
 	return err
 }
 
+// blame says which field is wrong, and what it should be.
+func (h *hand) blame(field string) {
+	if slices.Contains(described, field) {
+		h.Wrong, h.Problem = field, message.Say("page/wrong."+field, nil)
+	}
+}
+
+// fieldOf returns the field of a form for a field of the API.
+func fieldOf(param string) string {
+	switch param = strings.TrimPrefix(param, "known."); param {
+	case "engine_cc":
+		return "cc"
+	case "fobPriceUSD", "cfPriceUSD":
+		return "price"
+	case "modelCode":
+		return "code"
+	}
+	return param
+}
+
 // quoteRequest returns the body of a request to /v1/quote from the fields of a form.
 func quoteRequest(form url.Values) map[string]any {
-	body := map[string]any{"make": form.Get("make"), "modelBody": form.Get("modelBody"), "byMonth": true}
+	body := map[string]any{"make": form.Get("make"), "byMonth": true}
+	for name, field := range map[string]string{"modelBody": "modelBody", "model": "model", "modelCode": "code"} {
+		if value := form.Get(field); value != "" {
+			body[name] = value
+		}
+	}
 	maps.Copy(body, knownOf(form))
 	return body
 }

@@ -18,12 +18,10 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// maxText bounds a text in which a link is looked for, in bytes.
-const maxText = 4 << 10
-
-// home is the form for the link of a car.
+// home is the form for a car: its link, its name, or whatever else a visitor has of it.
 type home struct {
 	URL     string       // what the visitor typed
+	Links   []string     // of several cars that were typed
 	Problem message.Text // why that is no answer; empty for none
 }
 
@@ -31,18 +29,10 @@ type home struct {
 // fills it.
 func (p *Pages) home(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
-	filled := linkIn(query.Get("u"))
-	if filled == "" {
-		filled = linkIn(query.Get("text"))
-	}
+	typed, shared := strings.TrimSpace(query.Get("u")), strings.TrimSpace(query.Get("text"))
+	filled := cmp.Or(linkIn(typed), typed, linkIn(shared), shared)
+	filled = filled[:min(len(filled), maxText)]
 	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "home", Index: len(query) == 0, Body: home{URL: filled}})
-}
-
-var linkPattern = regexp.MustCompile(`https?://[^\s<>"']+`)
-
-// linkIn returns the first link in a text; "" when it has none.
-func linkIn(text string) string {
-	return strings.TrimRight(linkPattern.FindString(text[:min(len(text), maxText)]), ".,;:!?)")
 }
 
 // submit answers the forms that need an estimate: it starts the work, and leads to the
@@ -53,6 +43,11 @@ func (p *Pages) submit(w http.ResponseWriter, r *http.Request) error {
 	typed := strings.TrimSpace(r.PostForm.Get("u"))
 	if err != nil {
 		return err
+	}
+	if page == nil {
+		if answered, err := p.meant(w, r, typed); answered || err != nil {
+			return err
+		}
 	}
 	fields := estimateRequest(r.PostForm)
 	if page != nil {

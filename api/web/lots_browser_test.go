@@ -46,7 +46,7 @@ func (b *browser) lookAt(table string) {
 // calculate starts the table without the rows that cannot be read, and waits for its end.
 func (b *browser) calculate() {
 	b.t.Helper()
-	b.run(chromedp.Click(`input[name=skip]`), chromedp.Click("form.card button"))
+	b.run(chromedp.Click(`input[name=skip]`), chromedp.Click("form.card > button"))
 	b.await(`document.getElementById("rows") && !document.querySelector("[data-reload]") && document.readyState === "complete"`)
 }
 
@@ -163,7 +163,7 @@ func TestADealerCalculatesATable(t *testing.T) {
 		b.shoot("lots-batch-" + l.String())
 		b.checkLots(service, l.lang)
 	}
-	if rows := b.text(`document.querySelectorAll("#rows ~ .lines li").length`); rows != "6" {
+	if rows := b.text(`document.querySelectorAll(".wide tbody tr").length`); rows != "6" {
 		t.Errorf("the batch shows %s rows", rows)
 	}
 	for format, begin := range map[string]string{"xlsx": "PK", "csv": "\uFEFF"} {

@@ -84,7 +84,8 @@ func (p *person) sendTable(table string) string {
 	part, _ := form.CreateFormFile("file", "cars.csv")
 	_, _ = io.WriteString(part, table)
 	_ = form.Close()
-	_, page := p.do(http.MethodPost, "/lots", form.FormDataContentType(), &body)
+	sent, _ := p.do(http.MethodPost, "/lots", form.FormDataContentType(), &body)
+	_, page := p.get(sent.Header.Get("Location"))
 	return page
 }
 

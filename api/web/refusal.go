@@ -191,6 +191,7 @@ func byHandOf(car *vehicle.Car) string {
 	}
 	return handURL(map[string]string{
 		"make": car.Make, "q": firstWord(car.Model), "year": strconv.Itoa(car.Year), "cc": strconv.Itoa(car.EngineCC),
+		"fuel": car.Fuel,
 	})
 }
 

@@ -88,8 +88,12 @@ func TestACarIsDescribedInThreeSteps(t *testing.T) {
 	t.Parallel()
 	_, h := served(t, failing(vehicle.Error{Code: "internal"}))
 	for path, want := range map[string]string{
-		"/hand": "<option>NISSAN</option>", "/hand?make=NISSAN&q=note&year=2019": `value="NOTE - E12"`,
-		"/hand?make=NISSAN&modelBody=NOTE+-+E12&year=2019": `value="2019"`,
+		"/hand": "<option>NISSAN</option>", "/hand?q=note": "<option>BMW</option><option>NISSAN</option>",
+		"/hand?make=NISSAN&q=note&year=2019":             "<option>NOTE</option><option>NOTE NISMO</option>",
+		"/hand?make=NISSAN&model=NOTE&year=2019":         `value="2019"`,
+		"/hand?make=TOYOTA&q=NKE165&fuel=petrol&year=19": `name="code" value="NKE165"`, // the only model is taken
+		"/hand?make=TOYOTA&q=axio&price=4000&basis=fob":  `<a href="/hand?basis=fob&amp;make=TOYOTA&amp;price=4000">`,
+		"/hand?make=TOYOTA&q=zzzz&year=2019":             "nothing like that",
 	} {
 		if w := get(h, path, nil); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%s: %d, no %s\n%s", path, w.Code, want, w.Body)
@@ -104,6 +108,27 @@ func TestACarIsDescribedInThreeSteps(t *testing.T) {
 	for _, want := range []string{`action="/hand"`, `name="make" value="NISSAN"`, `name="price" value="5000"`, `name="basis" value="cf"`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("no %s\n%s", want, body)
+		}
+	}
+}
+
+// TestAFieldThatIsWrongIsNamedAndMarked: what was typed stays in all fields.
+func TestAFieldThatIsWrongIsNamedAndMarked(t *testing.T) {
+	t.Parallel()
+	_, h := served(t, refusing(http.StatusBadRequest, `{"error":"No.","code":"field_invalid","param":"year"}`))
+	const car = "make=NISSAN&model=NOTE&cc=1200&fuel=petrol"
+	for body, want := range map[string][2]string{
+		car + "&year=17&price=4,500&basis=fob":       {"Mwaka: andika", `value="17" autocomplete="off" aria-invalid="true"`},
+		car + "&year=2017&price=much&basis=fob":      {"Bei: iandike", `value="much" autocomplete="off" aria-invalid="true"`},
+		car + "&year=2017&price=milioni+9&basis=fob": {"Bei: iandike", `value="9000000"`},
+		car + "&year=2017&price=TSh+9m&basis=fob":    {"Bei: iandike", `value="TSh 9m"`}, // which is no price in dollars
+		car + "&year=2017&price=USD+4,500":           {"Bei: chagua", `value="fob" aria-invalid="true"`},
+	} {
+		w := post(h, "/hand", body, http.Header{"Cookie": {"lang=sw"}})
+		for _, piece := range append(want[:], `value="1200"`, `value="petrol" selected`, `role="alert"`) {
+			if w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), piece) {
+				t.Errorf("%s: %d, no %q\n%s", body, w.Code, piece, w.Body)
+			}
 		}
 	}
 }

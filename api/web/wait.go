@@ -1,13 +1,16 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"ushuru/api/request"
 	"ushuru/api/web/frame"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/plainjson"
@@ -16,14 +19,14 @@ import (
 
 const (
 	// reloadAfter is when a browser without JavaScript looks again, in seconds.
-	reloadAfter = 3
+	reloadAfter = 5
 	// slowAfter is when the page says why it takes long.
 	slowAfter = 20 * time.Second
 	// maxStreams and maxNetworkStreams are how many streams of events are open at one process,
 	// and those of one network.
 	maxStreams        = 2000
 	maxNetworkStreams = 200
-	// streamTime is how long a stream lasts. Then the page loads again.
+	// streamTime is how long a stream lasts. Then the browser connects again.
 	streamTime = 5 * time.Minute
 	// lookInterval is how often a stream looks whether the work waits for something.
 	lookInterval = 2 * time.Second
@@ -33,11 +36,15 @@ const (
 
 // waiting is the page of work that has not ended.
 type waiting struct {
-	Steps  []step
-	Done   int
-	Total  int
-	Why    message.Text // why it takes long; empty when it does not
-	Events string       // address of the stream
+	Steps   []step
+	Done    int
+	Total   int
+	Why     message.Text // why it takes long; empty when it does not
+	Events  string       // address of the stream
+	Here    string       // address of this page
+	Car     string       // as far as it is read, with its price
+	History string       // what the list of the visitor's cars calls the page
+	ByHand  string       // address of the form by hand; "" for what is no car
 }
 
 // step is one step of the work.
@@ -80,23 +87,48 @@ func stepsOf(progress tasks.Progress) (steps []step) {
 }
 
 // wait responds with the progress of a job.
-func (p *Pages) wait(w http.ResponseWriter, r *http.Request, address string, found *job) error {
-	body := waiting{
-		Steps: stepsOf(found.Progress), Done: found.Progress.Done, Total: found.Progress.Total,
-		Why: whyOf(found), Events: address,
+func (p *Pages) wait(w http.ResponseWriter, r *http.Request, found *link, current *job) error {
+	request, err := formOf(found)
+	if err != nil {
+		return err
 	}
-	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "wait", Title: "wait.title", Body: body, Again: reloadAfter})
+	view := waiting{
+		Steps: stepsOf(current.Progress), Done: current.Progress.Done, Total: current.Progress.Total, Why: whyOf(current),
+		Events: found.with(r.URL.Path + "/events"), Here: found.with(r.URL.Path), Car: carOfJob(current),
+	}
+	view.History = cmp.Or(view.Car, strings.TrimPrefix(strings.TrimPrefix(request.URL, "https://"), "http://"))
+	if found.Path == pathEstimate {
+		view.ByHand = byHandOf(current.Car)
+	}
+	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "wait", Title: "wait.title", Body: view, Again: reloadAfter})
+}
+
+// carOfJob returns the car that a job has read with the price that its page gives; "" before.
+func carOfJob(current *job) string {
+	if current.Car == nil {
+		return ""
+	}
+	said := frame.NameOf(*current.Car)
+	if price := cmp.Or(current.Car.CFPriceUSD, current.Car.FOBPriceUSD); price != nil {
+		said += " · " + frame.InDollars(price.Decimal().IntPart())
+	}
+	return said
 }
 
 // whyOf returns why a job takes long; empty when it does not.
-func whyOf(found *job) message.Text {
+func whyOf(current *job) message.Text {
 	switch {
-	case found.Text != nil:
-		return *found.Text
-	case time.Since(found.Created) > slowAfter:
-		return message.Say("page/wait.slow", nil)
+	case current.Text != nil:
+		return *current.Text
+	case time.Since(current.Created) < slowAfter:
+		return message.Text{}
 	}
-	return message.Text{}
+	since := message.Values{"since": cmp.Or(current.StepSince, current.Created).In(localtime.Zone).Format(time.TimeOnly)}
+	switch current.Step {
+	case tasks.StepScrape, tasks.StepCalculate:
+		return message.Say("page/wait.slow_"+current.Step, since)
+	}
+	return message.Say("page/wait.slow", since)
 }
 
 // events streams the steps of the work as server-sent events, and an empty one at its
@@ -136,17 +168,21 @@ func (p *Pages) follow(ctx context.Context, s *stream, changed <-chan struct{}, 
 	defer look.Stop()
 	for {
 		var current job
-		if err := p.api.Get(ctx, address, &current); err != nil || current.hasEnded() {
+		if err := p.api.Get(ctx, address, &current); err != nil {
+			return // the browser connects again, to another process when this one stops
+		}
+		if current.hasEnded() {
 			_ = s.events.Send("event: end\ndata:\n\n")
 			return
 		}
-		data, err := plainjson.Encode(map[string]any{"steps": stepsOf(current.Progress), "why": whyOf(&current)})
+		data, err := plainjson.Encode(map[string]any{
+			"steps": stepsOf(current.Progress), "why": whyOf(&current), "car": carOfJob(&current),
+		})
 		if err != nil || s.update(string(data)) != nil {
 			return
 		}
 		select {
 		case <-ctx.Done():
-			_ = s.events.Send("event: end\ndata:\n\n")
 			return
 		case <-changed:
 		case <-look.C:

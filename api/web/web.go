@@ -34,8 +34,10 @@ type Options struct {
 	Operator lots.Operator
 	Redis    redis.UniversalClient // holds what the addresses of answers lead to
 	// Watch sends when a job may have changed, until unsubscribe is called.
-	Watch func(job string) (changed <-chan struct{}, unsubscribe func())
-	Costs Costs
+	Watch  func(job string) (changed <-chan struct{}, unsubscribe func())
+	Costs  Costs
+	Names  Names
+	Models Models
 	// Processor is the time of the processors of this process.
 	Processor *pace.Processor
 	// Compute computes bytes in the turn of a visitor, unless they were computed in the last
@@ -67,9 +69,9 @@ type Pages struct {
 
 // New reads the embedded templates and assets.
 func New(o Options) (*Pages, error) {
-	if o.API == nil || o.Keyed == nil || o.Redis == nil || o.Watch == nil || o.Costs == nil || o.Terms == nil ||
+	if o.API == nil || o.Keyed == nil || o.Redis == nil || o.Watch == nil || o.Costs == nil || o.Names == nil || o.Models == nil || o.Terms == nil ||
 		o.Processor == nil || o.Compute == nil {
-		return nil, errors.New("web: options without API, Keyed, Redis, Watch, Costs, Terms, Processor or Compute")
+		return nil, errors.New("web: options without API, Keyed, Redis, Watch, Costs, Names, Models, Terms, Processor or Compute")
 	}
 	if o.Draining == nil {
 		o.Draining = context.Background()
@@ -114,6 +116,7 @@ func (p *Pages) Register(router *mux.Router) {
 	get, post := []string{http.MethodGet, http.MethodHead}, []string{http.MethodPost}
 	router.Handle("/", p.Page(p.home)).Methods(get...)
 	router.Handle("/go", p.Page(p.submit)).Methods(post...)
+	router.Handle("/go", p.Page(p.toHome)).Methods(get...)
 	router.Handle("/hand", p.Page(p.byHand)).Methods(get...)
 	router.Handle("/hand", p.Page(p.submitHand)).Methods(post...)
 	router.Handle("/c", p.Page(p.compare)).Methods(get...)
@@ -140,6 +143,19 @@ func (p *Pages) Register(router *mux.Router) {
 	p.extension.Register(router)
 	router.Handle("/static/{name}", p.Assets()).Methods(get...)
 	router.Handle("/manifest.webmanifest", http.HandlerFunc(p.serveManifest)).Methods(get...)
+}
+
+// ForBrowsers responds to an address that leads nowhere with a page where a browser asks, else as
+// another handler.
+func (p *Pages) ForBrowsers(other http.Handler) http.Handler {
+	page := p.Page(p.notFound)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.Header.Get("Accept"), "text/html") {
+			page.ServeHTTP(w, r)
+			return
+		}
+		other.ServeHTTP(w, r)
+	})
 }
 
 // notFound responds to an address that leads nowhere, or no longer.

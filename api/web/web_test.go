@@ -38,6 +38,23 @@ func served(t *testing.T, api http.HandlerFunc) (*Pages, http.Handler) {
 		Costs: func(context.Context, vehicle.Car, []string, url.Values) (map[string]vehicle.Estimate, error) {
 			return map[string]vehicle.Estimate{}, nil
 		},
+		Names: func(_ context.Context, text string) ([]string, string, error) {
+			words := strings.Fields(strings.ToUpper(text))
+			switch {
+			case slices.Contains(words, "TOYOTA"):
+				return []string{"TOYOTA"}, strings.Join(words[1:], " "), nil
+			case slices.Contains(words, "NOTE"):
+				return []string{"BMW", "NISSAN"}, "NOTE", nil
+			}
+			return nil, "", nil
+		},
+		Models: func(_ context.Context, mk, query string) ([]string, string, error) {
+			models := map[string][]string{"NISSAN": {"NOTE", "NOTE NISMO"}, "TOYOTA": {"COROLLA AXIO", "PASSO"}}[mk]
+			if query == "NKE165" {
+				return models[:1], query, nil
+			}
+			return slices.DeleteFunc(models, func(m string) bool { return !strings.Contains(m, strings.ToUpper(query)) }), "", nil
+		},
 		Processor: pace.NewProcessor(2),
 		Compute:   func(_ *http.Request, _ any, compute func() ([]byte, error)) ([]byte, error) { return compute() },
 		Terms:     func(query url.Values) (Pricing, error) { return terms.ParseAddress(cost.Embedded(), query) },
@@ -87,6 +104,10 @@ func TestTheLinkIsFoundInASharedText(t *testing.T) {
 		"https://cars.example/1":                               "https://cars.example/1",
 		"Look at this (https://cars.example/1?a=b&c=d).":       "https://cars.example/1?a=b&c=d",
 		"TOYOTA AXIO\nhttps://cars.example/1 from the shop":    "https://cars.example/1",
+		"nataka hii www.cars.example/stock/1 bei gani":         "https://www.cars.example/stock/1",
+		"cars.example.co.jp/stock/1":                           "https://cars.example.co.jp/stock/1",
+		"HTTPS://CARS.example/1":                               "HTTPS://CARS.example/1",
+		"Toyota Axio 1.5/hybrid":                               "",
 		"javascript:alert(1)":                                  "",
 		strings.Repeat("a", maxText) + " https://cars.example": "",
 	} {
@@ -94,12 +115,82 @@ func TestTheLinkIsFoundInASharedText(t *testing.T) {
 			t.Errorf("%.40q: %q, want %q", text, got, want)
 		}
 	}
+	if got := linksIn("https://a.example/1 na https://b.example/2 na https://a.example/1"); len(got) != 2 {
+		t.Errorf("two cars, one of them twice: %q", got)
+	}
+}
+
+// TestOneFieldTakesWhatPeopleHave: what is no link leads to where it is answered, and nothing is
+// refused without the next step, in the language of the visitor.
+func TestOneFieldTakesWhatPeopleHave(t *testing.T) {
+	t.Parallel()
+	_, h := served(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Location", "/v1/jobs"+r.URL.Path)
+		w.WriteHeader(http.StatusAccepted)
+	})
+	for typed, want := range map[string]string{
+		"angalia www.cars.example/1 tafadhali": "^/e/[A-Z2-7]{26}$",
+		"toyota axio 2019":                     `^/hand\?make=TOYOTA&q=AXIO&year=2019$`,
+		"Toyota Axio 1500cc 2019":              `^/hand\?cc=1500&make=TOYOTA&q=AXIO&year=2019$`,
+		"note":                                 `^/hand\?q=NOTE$`,
+		"milioni 30":                           `^/bid\?target=30000000$`,
+		"Wharfage 900,000 DO fee 150,000":      "^/bill/[A-Z2-7]{26}$",
+		"https://cars.example/sheets/1.JPG":    "^/s/[A-Z2-7]{26}$",
+	} {
+		w := post(h, "/go", url.Values{"u": {typed}}.Encode(), http.Header{})
+		if at := w.Header().Get("Location"); w.Code != http.StatusSeeOther || !regexp.MustCompile(want).MatchString(at) {
+			t.Errorf("%q leads to %q (%d), want %s", typed, at, w.Code, want)
+		}
+	}
+	for typed, want := range map[string][]string{
+		"":          {"Tafadhali andika chochote", `href="/hand"`},
+		"<b>qwerty": {"Hatujapata kiungo", `value="&lt;b&gt;qwerty"`, `role="alert"`, `aria-invalid="true"`},
+		"https://a.example/1 na https://b.example/2": {"Umetuma magari kadhaa", `name="u2" value="https://b.example/2"`, `action="/c"`},
+	} {
+		w := post(h, "/go", url.Values{"u": {typed}}.Encode(), http.Header{"Cookie": {"lang=sw"}})
+		for _, piece := range want {
+			if w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), piece) {
+				t.Errorf("%q: %d, want %q\n%s", typed, w.Code, piece, w.Body)
+			}
+		}
+	}
+}
+
+// TestTheLanguageLinkSendsWhatWasPostedAgain: but for a key.
+func TestTheLanguageLinkSendsWhatWasPostedAgain(t *testing.T) {
+	t.Parallel()
+	_, h := served(t, refusing(http.StatusBadRequest, `{"error":"No.","code":"url_invalid"}`))
+	w := post(h, "/c", "u1=https%3A%2F%2Fa.example%2F1&u2=nothing", http.Header{})
+	for _, want := range []string{`<form method="post" action="/c?lang=sw">`, `name="u1" value="https://a.example/1"`, `name="u2" value="nothing"`} {
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("no %q in\n%s", want, w.Body)
+		}
+	}
+	if w := post(h, "/lots/login", "key=secret-key", http.Header{}); strings.Contains(w.Body.String(), "secret-key") {
+		t.Errorf("the key stands in the page\n%s", w.Body)
+	}
+}
+
+// TestABrowserGetsAPageAtAMistypedAddress: and a program JSON.
+func TestABrowserGetsAPageAtAMistypedAddress(t *testing.T) {
+	t.Parallel()
+	pages, h := served(t, refusing(http.StatusNotFound, `{}`))
+	other := pages.ForBrowsers(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	if w := get(other, "/cars", http.Header{"Accept": {"text/html,*/*"}}); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), `action="/go"`) {
+		t.Errorf("a browser: %d\n%s", w.Code, w.Body)
+	}
+	if w := get(other, "/cars", http.Header{"Accept": {"*/*"}}); w.Code != http.StatusTeapot {
+		t.Errorf("a program: %d", w.Code)
+	}
+	if w := get(h, "/go?u=toyota+axio", nil); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/?u=toyota+axio" {
+		t.Errorf("GET /go: %d %s", w.Code, w.Header())
+	}
 }
 
 func TestWhatAVisitorTypesIsNeverMarkup(t *testing.T) {
 	t.Parallel()
 	_, h := served(t, refusing(http.StatusBadRequest, `{"error":"<script>alert(1)</script>","code":"url_invalid"}`))
-	w := post(h, "/go", "u=%22%3E%3Cscript%3Ealert(2)%3C%2Fscript%3E", http.Header{})
+	w := post(h, "/go", "u=ftp:%22%3E%3Cscript%3Ealert(2)%3C%2Fscript%3E", http.Header{})
 	if w.Code != http.StatusUnprocessableEntity || strings.Contains(w.Body.String(), "<script>") {
 		t.Errorf("%d\n%s", w.Code, w.Body)
 	}

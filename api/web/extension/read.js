@@ -5,13 +5,28 @@
   const removed = {scripts: 0, hidden: 0, values: 0, secrets: 0};
   const page = document.documentElement.cloneNode(true);
 
+  // What the browser does not show is not sent. What a page says of its car to search engines
+  // stays: it is text, and runs nothing.
+  const unseen = ["script", "meta", "link", "base", "br", "wbr", "option", "optgroup", "source", "col"];
+  const isSeen = part => part.checkVisibility({visibilityProperty: true}) || getComputedStyle(part).display === "contents";
+  const isShown = part => !part.matches('[hidden], [aria-hidden="true"]') &&
+    (isSeen(part) || part.checkVisibility() && [...part.children].some(isShown));
+  const copies = [...page.querySelectorAll("body *")];
+  [...document.querySelectorAll("body *")].forEach((part, at) => {
+    if (unseen.includes(part.localName) || !page.contains(copies[at])) return;
+    const shown = isShown(part);
+    if (shown && isSeen(part)) return;
+    removed.hidden++;
+    if (!shown) copies[at].remove();
+    else for (const text of [...copies[at].childNodes]) if (text.nodeType === Node.TEXT_NODE) text.remove();
+  });
+
   const drop = (kind, selector) => {
     for (const part of page.querySelectorAll(selector)) {
       part.remove();
       removed[kind]++;
     }
   };
-  // What a page says of its car to search engines stays: it is text, and runs nothing.
   drop("scripts", 'script:not([type="application/ld+json"]), style, link[rel~="stylesheet"], link[rel~="preload"], link[rel~="modulepreload"]');
   drop("hidden", "template, noscript, iframe, frame, object, embed");
   drop("values", "input[type=password]");

@@ -149,7 +149,7 @@ func (f *Frame) Fail(w http.ResponseWriter, r *http.Request, err error) {
 func (f *Frame) Render(w http.ResponseWriter, r *http.Request, status int, s Screen) error {
 	s.Lang = f.Language(w, r)
 	s.Other, s.Simulated = other(s.Lang), f.options.Simulated
-	s.Switch = switchURL(r, s.Other)
+	s.Switch, s.Posted = switchURL(r, s.Other)
 	shown, ok := f.screens[s.Lang][s.Name]
 	if !ok {
 		return fmt.Errorf("frame: no template %q", s.Name)

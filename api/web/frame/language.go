@@ -48,16 +48,20 @@ func other(lang string) string {
 	return message.Swahili
 }
 
-// switchURL returns the address of the same page in another language. A page that
-// answers a form has none of its own: it leads to the form.
-func switchURL(r *http.Request, lang string) string {
+// switchURL returns the address of the same page in another language, and the fields of the form
+// that it answers: they are sent again. A file is not, and leads to its form; nor is a key.
+func switchURL(r *http.Request, lang string) (address string, posted [][2]string) {
 	path, query := r.URL.Path, r.URL.Query()
 	if r.Method == http.MethodPost {
-		path, query = "/", url.Values{}
-		if u := r.PostForm.Get("u"); u != "" { // of a form that was read: a refused one is not
-			query.Set("u", u)
+		query = url.Values{}
+		if !r.PostForm.Has("key") {
+			for name, values := range r.PostForm {
+				for _, value := range values {
+					posted = append(posted, [2]string{name, value})
+				}
+			}
 		}
 	}
 	query.Set("lang", lang)
-	return path + "?" + query.Encode()
+	return path + "?" + query.Encode(), posted
 }

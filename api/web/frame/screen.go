@@ -39,6 +39,7 @@ type Screen struct {
 
 	// Set by render.
 	Lang, Other, Switch string
+	Posted              [][2]string // what the page answers, to be sent again in the other language
 	Simulated           bool
 }
 

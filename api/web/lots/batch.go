@@ -2,14 +2,17 @@ package lots
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gorilla/mux"
 
 	"ushuru/api/web/frame"
+	"ushuru/pkg/export"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
@@ -30,6 +33,7 @@ type lotPage struct {
 	Next  string   // address of the rows that follow
 	First string   // address of the first rows, unless they are shown
 	All   string   // address of all rows on one page, to be printed
+	Again int      // rows that have failed and can succeed
 }
 
 // States returns the states that rows have, in the order of their life.
@@ -93,13 +97,86 @@ func (l lotResult) Taxes() *vehicle.Sum {
 	return l.Estimate.Summary.PortAndTaxesOnly
 }
 
-// HighestPrice returns the highest price at which the car meets the target of the batch;
-// nil without one.
-func (l lotResult) HighestPrice() *int64 {
-	if l.Estimate == nil || l.Estimate.MaxPrice == nil || l.Estimate.MaxPrice.FOB == nil {
-		return nil
+// Price returns the price of the car in dollars, of the row or of its page; "" without one.
+func (l lotResult) Price() string {
+	if l.Estimate != nil {
+		l.Car.CFPriceUSD, l.Car.FOBPriceUSD = l.Estimate.Car.CFPriceUSD, l.Estimate.Car.FOBPriceUSD
 	}
-	return l.Estimate.MaxPrice.FOB.Likely
+	return l.lotRow.Price()
+}
+
+// PriceBasis returns what the price of the car is.
+func (l lotResult) PriceBasis() string {
+	switch {
+	case l.Basis != "":
+		return l.Basis
+	case l.Estimate != nil && l.Estimate.Car.CFPriceUSD != nil:
+		return "cf"
+	}
+	return "fob"
+}
+
+// HighestPrice returns the highest price at which the car meets the target of the batch; ""
+// without one.
+func (l lotResult) HighestPrice() string {
+	if l.Estimate == nil || l.Estimate.MaxPrice == nil || l.Estimate.MaxPrice.FOB == nil || l.Estimate.MaxPrice.FOB.Likely == nil {
+		return ""
+	}
+	return frame.InDollars(*l.Estimate.MaxPrice.FOB.Likely)
+}
+
+// Margin returns how much that is above the price of the car; "" when it is not known.
+func (l lotResult) Margin() string {
+	if l.Estimate == nil {
+		return ""
+	}
+	margin, known := export.Margin(l.Estimate)
+	if !known {
+		return ""
+	}
+	return frame.InDollars(margin.Round(0).IntPart())
+}
+
+// Doubt returns the gravest doubt about the car; empty for none.
+func (l lotResult) Doubt() message.Text {
+	if l.Estimate == nil || len(l.Estimate.Doubts) == 0 {
+		return message.Text{}
+	}
+	return l.Estimate.Doubts[0].Text
+}
+
+// Whole returns the form that leads to the whole answer: where it is sent, and its fields.
+func (l lotResult) Whole() (form struct {
+	Action string
+	Fields [][2]string
+},
+) {
+	add := func(name, value string) {
+		if value != "" && value != "0" {
+			form.Fields = append(form.Fields, [2]string{name, value})
+		}
+	}
+	if form.Action = "/go"; l.URL != "" {
+		add("u", l.Link())
+	} else {
+		form.Action = "/hand"
+		add("make", l.Car.Make)
+		add("model", l.Car.Model)
+		add("code", l.Car.ModelCode)
+	}
+	add("modelBody", l.Car.ModelBody)
+	add("year", strconv.Itoa(l.Car.Year))
+	add("cc", strconv.Itoa(l.Car.EngineCC))
+	add("fuel", strings.ToLower(l.Car.Fuel))
+	switch {
+	case l.Car.CFPriceUSD != nil:
+		add("price", l.Car.CFPriceUSD.String())
+		add("basis", "cf")
+	case l.Car.FOBPriceUSD != nil:
+		add("price", l.Car.FOBPriceUSD.String())
+		add("basis", "fob")
+	}
+	return form
 }
 
 // Why returns why the row has no result.
@@ -151,6 +228,10 @@ func (l *Lots) renderLot(w http.ResponseWriter, r *http.Request, s session) erro
 	if err := l.getKeyed(r.Context(), s, "/v1/batches/"+id+"/results?"+query.Encode(), &got); err != nil {
 		return err
 	}
+	var err error
+	if view.Again, err = l.countRetryable(r.Context(), s, view.Batch); err != nil {
+		return err
+	}
 	lang := l.frame.Language(w, r)
 	for i := range got.Results {
 		got.Results[i].lang = lang
@@ -167,6 +248,23 @@ func (l *Lots) renderLot(w http.ResponseWriter, r *http.Request, s session) erro
 		shown.Again = reloadLots
 	}
 	return l.frame.Render(w, r, http.StatusOK, shown)
+}
+
+// countRetryable returns how many of the first failed rows of a batch that has ended can succeed.
+func (l *Lots) countRetryable(ctx context.Context, s session, b lotBatch) (count int, err error) {
+	if b.Runs() || b.Failed() == 0 {
+		return 0, nil
+	}
+	var failed struct {
+		Items []lotResult `json:"items"`
+	}
+	err = l.getKeyed(ctx, s, "/v1/batches/"+b.ID+"/items?state=failed&limit="+strconv.Itoa(allRows), &failed)
+	for _, row := range failed.Items {
+		if row.Failure != nil && row.Failure.Retryable != nil && *row.Failure.Retryable {
+			count++
+		}
+	}
+	return count, err
 }
 
 // lotAddress returns the address of rows of a batch.

@@ -87,6 +87,8 @@ func (l *Lots) Register(router *mux.Router) {
 	get, post := []string{http.MethodGet, http.MethodHead}, []string{http.MethodPost}
 	router.Handle(Path, l.frame.Page(l.lots)).Methods(get...)
 	router.Handle(Path, l.frame.Page(l.uploadLots)).Methods(post...)
+	router.Handle(Path+"/preview", l.frame.Page(l.lookAt)).Methods(get...)
+	router.Handle(Path+"/login", l.frame.Page(l.lots)).Methods(get...)
 	router.Handle(Path+"/login", l.frame.Page(l.login)).Methods(post...)
 	router.Handle(Path+"/logout", l.frame.Page(l.logout)).Methods(post...)
 	router.Handle(Path+"/start", l.frame.Page(l.startLots)).Methods(post...)
@@ -255,7 +257,7 @@ type lotBatch struct {
 // Done returns how many rows have an outcome.
 func (b lotBatch) Done() int { return b.Rows - b.Counts["waiting"] - b.Counts["running"] }
 
-// Failed returns how many rows can be tried again.
+// Failed returns how many rows have failed.
 func (b lotBatch) Failed() int { return b.Counts["failed"] }
 
 // Runs reports whether the batch goes on.

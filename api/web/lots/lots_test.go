@@ -105,6 +105,9 @@ func sendTable(h http.Handler, cookie string, file []byte, header http.Header) *
 	r.Header.Set("Cookie", cookie)
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
+	if at := w.Header().Get("Location"); w.Code == http.StatusSeeOther && at != "" {
+		return frametest.Get(h, at, http.Header{"Cookie": {cookie}})
+	}
 	return w
 }
 
@@ -115,7 +118,7 @@ func TestATableIsLookedAtAndStartedOnce(t *testing.T) {
 	cookie := loggedIn(t, h)
 	w := sendTable(h, cookie, []byte("url\nhttps://cars.example/1\n"), nil)
 	body := w.Body.String()
-	for _, want := range []string{"link of the car", "<code>known.body</code>", "&lt;b&gt;URL", "27 bytes", "Row 3", "Calculate (1)"} {
+	for _, want := range []string{"link of the car", ">known.body – understood, but not needed</option>", "&lt;b&gt;URL", "27 bytes", "Row 3", "Calculate (1)"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("no %q", want)
 		}
@@ -181,7 +184,7 @@ func TestTheRowsOfABatchAreText(t *testing.T) {
 	w := frametest.Get(h, "/lots/B1", http.Header{"Cookie": {loggedIn(t, h)}})
 	body := w.Body.String()
 	if w.Code != http.StatusOK || strings.Contains(body, `href="javascript:`) || strings.Contains(body, "<script>") ||
-		!strings.Contains(body, "Row 2: TOYOTA &lt;b&gt;VITZ") || !strings.Contains(body, "about 2 min left") || !strings.Contains(body, `content="5"`) {
+		!strings.Contains(body, "<td>2</td><th scope=\"row\">TOYOTA &lt;b&gt;VITZ") || !strings.Contains(body, "about 2 min left") || !strings.Contains(body, `content="5"`) {
 		t.Errorf("%d\n%s", w.Code, body)
 	}
 }
@@ -337,5 +340,74 @@ func TestTheOperatorNeedsNoKey(t *testing.T) {
 	}
 	if _, off := served(t, keyed); strings.Contains(frametest.Get(off, "/lots", http.Header{"Cookie": {"op=good"}}).Body.String(), "/console") {
 		t.Error("without a console the page leads to it")
+	}
+}
+
+// TestWhatTheBrokerSaysStandsInTheRequest: the target as it is said, the rate, the day and what
+// the columns mean; and a field that cannot be read is named.
+func TestWhatTheBrokerSaysStandsInTheRequest(t *testing.T) {
+	t.Parallel()
+	asked := make(chan url.Values, 10)
+	_, h := served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			asked <- r.URL.Query()
+		}
+		_, _ = w.Write([]byte(`{"rows":1,"valid":1,"table":{"columns":[{"column":"Preis","field":"fobPrice","unit":"USD","used":true}]},` +
+			`"first":[{"row":2,"car":{"make":"TOYOTA","fobPriceUSD":4100},"priceBasis":"start"}]}`))
+	}))
+	cookie := loggedIn(t, h)
+	body := sendTable(h, cookie, []byte("Preis\n4100\n"), nil).Body.String()
+	<-asked
+	for _, want := range []string{`value="Preis=startPrice (1000 JPY)"`, "USD 4,100", "start price of the auction", `id="target"`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %q in\n%s", want, body)
+		}
+	}
+	form := startForm(t, body) + "&target=milioni+30&rate=2,650&landing=2027-02-01&column=&column=" + url.QueryEscape("Preis=cfPrice (USD)")
+	frametest.Post(h, "/lots/start", form, http.Header{"Cookie": {cookie}})
+	got := <-asked
+	for name, want := range map[string]string{"target": "30000000", "rate": "2650", "landing": "2027-02-01", "column": "Preis=cfPrice (USD)"} {
+		if got.Get(name) != want {
+			t.Errorf("%s is %q, want %q", name, got.Get(name), want)
+		}
+	}
+	w := frametest.Post(h, "/lots/start", startForm(t, body)+"&target=much", http.Header{"Cookie": {cookie}})
+	if said := w.Body.String(); w.Code != http.StatusUnprocessableEntity || !strings.Contains(said, "milioni 30") ||
+		!strings.Contains(said, `value="much" aria-invalid="true"`) {
+		t.Errorf("a target that is no sum: %d\n%s", w.Code, said)
+	}
+}
+
+func TestAFileThatIsNoTableIsNamed(t *testing.T) {
+	t.Parallel()
+	var started atomic.Int64
+	_, h := served(t, batches(&started))
+	cookie := loggedIn(t, h)
+	for file, want := range map[string]string{"": "is empty", "%PDF-1.7 …": "is a PDF"} {
+		w := sendTable(h, cookie, []byte(file), nil)
+		if said := w.Body.String(); w.Code != http.StatusUnprocessableEntity || !strings.Contains(said, want) || !strings.Contains(said, "&lt;i&gt;") {
+			t.Errorf("%q: %d, want %q with the name of the file\n%s", file, w.Code, want, said)
+		}
+	}
+}
+
+// TestOnlyWhatCanSucceedIsTriedAgain: rows that the site has answered for good are not offered.
+func TestOnlyWhatCanSucceedIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	for retryable, want := range map[string]bool{"true": true, "false": false} {
+		_, h := served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case strings.HasSuffix(r.URL.Path, "/items"):
+				_, _ = fmt.Fprintf(w, `{"items":[{"row":1,"url":"","state":"failed","error":{"code":"x","error":"X.","retryable":%s}}]}`, retryable)
+			case strings.HasSuffix(r.URL.Path, "/results"):
+				_, _ = w.Write([]byte(`{"results":[]}`))
+			default:
+				_, _ = w.Write([]byte(`{"id":"B1","state":"completed","rows":1,"counts":{"failed":1}}`))
+			}
+		}))
+		body := frametest.Get(h, "/lots/B1", http.Header{"Cookie": {loggedIn(t, h)}}).Body.String()
+		if got := strings.Contains(body, `action="/lots/B1/retry"`); got != want {
+			t.Errorf("retryable %s: the button is there: %t, want %t", retryable, got, want)
+		}
 	}
 }

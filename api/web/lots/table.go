@@ -1,6 +1,8 @@
 package lots
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -9,9 +11,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +25,7 @@ import (
 	"ushuru/api/request"
 	"ushuru/api/web/frame"
 	"ushuru/pkg/message"
+	"ushuru/pkg/money"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/vehicle"
@@ -112,7 +117,22 @@ func (l *Lots) uploadLots(w http.ResponseWriter, r *http.Request) error {
 		err = l.putTable(r.Context(), s, table)
 	}
 	if err == nil {
-		err = l.preview(w, r, s, table, lotOptions{})
+		http.Redirect(w, r, Path+"/preview?sum="+table.sum(), http.StatusSeeOther)
+		return nil
+	}
+	return l.saidOnLots(w, r, s, err)
+}
+
+// lookAt shows how a table is understood that was sent, with what its caller says beside it.
+func (l *Lots) lookAt(w http.ResponseWriter, r *http.Request) error {
+	s, err := l.sessionOf(r)
+	if err != nil {
+		return l.withoutSession(w, r, err)
+	}
+	asked := r.URL.Query()
+	table, err := l.tableOf(r.Context(), s, asked.Get("sum"))
+	if err == nil {
+		err = l.preview(w, r, s, table, optionsOf(asked))
 	}
 	return l.saidOnLots(w, r, s, err)
 }
@@ -139,6 +159,14 @@ func (l *Lots) saidOnLots(w http.ResponseWriter, r *http.Request, s session, err
 // errNoFile is the response to a form without the file of a table.
 var errNoFile = problem.Because(http.StatusBadRequest, message.New("page/lots.no_file", nil), nil)
 
+// wrongFile is the response to a file that is no table.
+func wrongFile(why, name string) error {
+	if name == "" {
+		return errNoFile // none was chosen
+	}
+	return problem.Because(http.StatusBadRequest, message.New("page/lots."+why, message.Values{"name": name}), nil)
+}
+
 // readTable reads the file of a form.
 func readTable(w http.ResponseWriter, r *http.Request) (table lotTable, err error) {
 	frame.Bound(w, r, tableTimeout, maxTableForm)
@@ -153,8 +181,12 @@ func readTable(w http.ResponseWriter, r *http.Request) (table lotTable, err erro
 	switch {
 	case err == nil && len(table.data) > maxLotsFile:
 		err = problem.BodyTooLarge(maxLotsFile)
-	case err == nil && len(table.data) == 0:
+	case err == nil && table.data == nil:
 		err = errNoFile
+	case err == nil && len(table.data) == 0:
+		err = wrongFile("empty", table.name)
+	case err == nil && bytes.HasPrefix(table.data, []byte("%PDF")):
+		err = wrongFile("pdf", table.name)
 	}
 	if err != nil {
 		return lotTable{}, request.BodyProblem(err, problem.BodyTooLarge(maxLotsFile), errNoFile)
@@ -216,13 +248,44 @@ func (c lotColumn) Meaning() string {
 	return key
 }
 
+// readings are what a column can be read as: a field, or a field of prices with its unit.
+var readings = func() (all []string) {
+	for _, field := range []string{"fobPrice", "cfPrice", "startPrice", "hammerPrice"} {
+		for _, unit := range []string{"USD", "JPY", "1000 JPY", "10000 JPY"} {
+			all = append(all, field+" ("+unit+")")
+		}
+	}
+	return append(all, "url", "make", "model", "modelCode", "chassis", "version", "year", "registration", "engine_cc", "fuel",
+		"bodyType", "modelBody", "m3", "reference", "lot", "house", "score", "mileage_km", "currency", "unit")
+}()
+
+// Readings returns what a column can be read as instead.
+func (lotPreview) Readings() []lotColumn {
+	list := make([]lotColumn, len(readings))
+	for i, reading := range readings {
+		field, unit, _ := strings.Cut(strings.TrimSuffix(reading, ")"), " (")
+		list[i] = lotColumn{Name: reading, Field: field, Unit: unit}
+	}
+	return list
+}
+
 // lotRow is a row of a table as the API understands it.
 type lotRow struct {
 	Row       int                `json:"row"`
 	Reference string             `json:"reference"`
 	URL       string             `json:"url"`
 	Car       vehicle.QuoteInput `json:"car"`
+	Basis     string             `json:"priceBasis"` // of the price of the car: cf, fob, hammer or start
 	Text      *message.Text      `json:"text"`
+}
+
+// Price returns the price of the row in dollars; "" without one.
+func (l lotRow) Price() string {
+	price := cmp.Or(l.Car.CFPriceUSD, l.Car.FOBPriceUSD)
+	if price == nil {
+		return ""
+	}
+	return frame.InDollars(price.Decimal().Round(0).IntPart())
 }
 
 // Name returns what names the row.
@@ -247,34 +310,70 @@ type lotPreview struct {
 	Options lotOptions
 }
 
-// lotOptions are what a caller says beside the table.
-type lotOptions struct {
-	Yen     string       // for a dollar; "" when it is not said
-	Columns []string     // answers to the questions about units
-	Skip    bool         // rows that are rejected
-	Once    string       // names the start, so that it happens once
-	Problem message.Text // of the last try
-}
-
 // NeedsYen reports whether the rate of yen is asked for.
 func (l lotPreview) NeedsYen() bool { return len(l.Missing) > 0 || l.Options.Yen != "" }
 
 // Bad returns the first rows that are rejected.
 func (l lotPreview) Bad() []lotRow { return l.Invalid[:min(len(l.Invalid), shownProblem)] }
 
-// query returns the options as parameters of the API.
-func (o lotOptions) query() url.Values {
-	query := url.Values{}
-	if o.Yen != "" {
-		query.Set("jpyPerUSD", o.Yen)
+// lotOptions are what a caller says beside the table.
+type lotOptions struct {
+	Yen     string       // for a dollar; "" when it is not said
+	Columns []string     // what columns mean, and answers to the questions about units
+	Skip    bool         // rows that are rejected
+	Target  string       // what a car may cost on the road
+	Rate    string       // shillings for a dollar
+	Landing string       // day
+	Once    string       // names the start, so that it happens once
+	Problem message.Text // of the last try
+	Wrong   string       // the field that is to blame; "" for none
+}
+
+// optionsOf returns the options among the fields of a form.
+func optionsOf(form url.Values) lotOptions {
+	value := func(name string) string { return strings.TrimSpace(form.Get(name)) }
+	o := lotOptions{
+		Yen: value("yen"), Columns: form["column"], Skip: value("skip") != "", Once: value("once"),
+		Target: value("target"), Rate: value("rate"), Landing: value("landing"),
 	}
-	if len(o.Columns) > 0 {
-		query["column"] = o.Columns
+	for name, values := range form {
+		if strings.HasPrefix(name, "unit") {
+			o.Columns = append(o.Columns, values...)
+		}
+	}
+	o.Columns = slices.DeleteFunc(o.Columns, func(column string) bool { return column == "" })
+	return o
+}
+
+// query returns the options as parameters of the API; false with the name of the field that
+// cannot be read.
+func (o lotOptions) query() (query url.Values, wrong string) {
+	query = url.Values{}
+	for name, said := range map[string]string{"jpyPerUSD": o.Yen, "target": o.Target, "rate": o.Rate} {
+		if said == "" {
+			continue
+		}
+		sum, err := money.ParseSaid(said)
+		if err != nil {
+			return query, name
+		}
+		query.Set(name, sum.Value.String())
+	}
+	if o.Landing != "" {
+		query.Set("landing", o.Landing)
+	}
+	answers := map[string]string{} // the last of a column
+	for _, column := range o.Columns {
+		name, _, _ := strings.Cut(column, "=")
+		answers[name] = column
+	}
+	if len(answers) > 0 {
+		query["column"] = slices.Sorted(maps.Values(answers))
 	}
 	if o.Skip {
 		query.Set("onInvalid", "skip")
 	}
-	return query
+	return query, ""
 }
 
 // tableType is the media type of every table: what it is, its bytes say.
@@ -282,12 +381,19 @@ var tableType = http.Header{"Content-Type": {"text/csv"}}
 
 // preview responds with how a table is understood.
 func (l *Lots) preview(w http.ResponseWriter, r *http.Request, s session, table lotTable, o lotOptions) error {
-	query := o.query()
-	if o.Problem.EN != "" {
-		query.Del("jpyPerUSD") // it may be the problem
+	query, wrong := o.query()
+	if wrong != "" {
+		o.blame(wrong, nil)
+	}
+	if o.Wrong != "" {
+		query.Del(o.Wrong)
 	}
 	query.Set("dryRun", "true")
 	got, err := l.keyed(r.Context(), s, http.MethodPost, "/v1/batches?"+query.Encode(), table.data, tableType)
+	if why, refused := errors.AsType[*problem.Problem](err); refused && o.Wrong == "" && slices.Contains(fieldsOfLots, why.Param) {
+		o.blame(why.Param, why)
+		return l.preview(w, r, s, table, o)
+	}
 	if err != nil {
 		return err
 	}
@@ -301,6 +407,17 @@ func (l *Lots) preview(w http.ResponseWriter, r *http.Request, s session, table 
 		status = http.StatusUnprocessableEntity
 	}
 	return l.frame.Render(w, r, status, frame.Screen{Name: "lotpreview", Title: "lots.preview", Body: view})
+}
+
+// fieldsOfLots are the parameters of the API that have a field in the form.
+var fieldsOfLots = []string{"jpyPerUSD", "target", "rate", "landing"}
+
+// blame says which field is wrong, and why: in the words of a problem, which may be nil.
+func (o *lotOptions) blame(field string, why *problem.Problem) {
+	o.Wrong, o.Problem = field, message.Say("page/lots.wrong_"+field, nil)
+	if why != nil && !slices.Contains(fieldsOfLots, field) {
+		o.Problem = frame.TextOf(why.Notice)
+	}
 }
 
 // startLots starts the batch of a table that was seen. The same form that is sent twice
@@ -318,16 +435,14 @@ func (l *Lots) startLots(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return l.saidOnLots(w, r, s, err)
 	}
-	o := lotOptions{
-		Yen: strings.TrimSpace(form.Get("yen")), Columns: form["column"], Skip: form.Get("skip") != "", Once: form.Get("once"),
-	}
-	for name, values := range form {
-		if strings.HasPrefix(name, "unit") {
-			o.Columns = append(o.Columns, values...)
-		}
+	o := optionsOf(form)
+	query, wrong := o.query()
+	if wrong != "" {
+		o.blame(wrong, nil)
+		return l.saidOnLots(w, r, s, l.preview(w, r, s, table, o))
 	}
 	header := http.Header{"Content-Type": tableType["Content-Type"], "Idempotency-Key": {"page-" + o.Once}}
-	got, err := l.keyed(r.Context(), s, http.MethodPost, "/v1/batches?"+o.query().Encode(), table.data, header)
+	got, err := l.keyed(r.Context(), s, http.MethodPost, "/v1/batches?"+query.Encode(), table.data, header)
 	var why *problem.Problem
 	switch {
 	case err == nil:
@@ -336,6 +451,9 @@ func (l *Lots) startLots(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	case errors.As(err, &why) && (why.Status == http.StatusBadRequest || why.Status == http.StatusUnprocessableEntity):
 		o.Problem = frame.TextOf(why.Notice)
+		if slices.Contains(fieldsOfLots, why.Param) {
+			o.blame(why.Param, why)
+		}
 		if why.Code == "unit_unclear" { // its own text is for programs
 			o.Problem = message.Say("page/lots.unit_missing", nil)
 		}

@@ -6,33 +6,6 @@ const write = list => { try { localStorage.setItem(store, JSON.stringify(list));
 
 $("problem")?.focus();
 
-const steps = $("steps");
-if (steps) {
-  const marks = {waiting: "○", running: "◐", done: "●", failed: "✕"};
-  const words = {};
-  for (const word of $("words").content.children) words[word.dataset.state] = word.textContent;
-  const reload = () => location.reload();
-  const source = new EventSource(steps.dataset.events);
-  source.addEventListener("steps", event => {
-    const {steps: list, why} = JSON.parse(event.data);
-    let done = 0;
-    for (const step of list) {
-      const row = steps.querySelector(`[data-step="${CSS.escape(step.name)}"]`);
-      if (!row) continue;
-      if (step.state === "done") done++;
-      if (row.dataset.state === step.state) continue;
-      row.dataset.state = step.state;
-      row.firstElementChild.textContent = marks[step.state];
-      row.lastElementChild.textContent = words[step.state];
-    }
-    document.querySelector("progress").value = done;
-    const text = why[document.documentElement.lang] || "";
-    if ($("why").textContent !== text) $("why").textContent = text;
-  });
-  source.addEventListener("end", () => { source.close(); reload(); });
-  source.onerror = () => { if (source.readyState === EventSource.CLOSED) setTimeout(reload, 3000); };
-}
-
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.hidden = false;
   button.onclick = async () => {
@@ -44,13 +17,11 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 }
 
 const soon = document.querySelector("[data-reload]");
-if (soon) setTimeout(() => location.reload(), 1000 * soon.dataset.reload);
-
-const file = $("file");
-if (file) file.onchange = () => {
-  file.setCustomValidity(file.files[0]?.size > file.dataset.most ? file.dataset.large : "");
-  file.reportValidity();
-};
+if (soon) {
+  document.querySelector("meta[http-equiv]").remove();
+  stop(); // the reload that it began
+  setTimeout(() => location.reload(), 1000 * soon.dataset.reload);
+}
 
 const unfold = () => document.querySelectorAll("details").forEach(part => { part.open = true; });
 addEventListener("beforeprint", unfold);

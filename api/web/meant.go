@@ -1,0 +1,142 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"ushuru/api/web/frame"
+	"ushuru/pkg/bill"
+	"ushuru/pkg/message"
+	"ushuru/pkg/money"
+)
+
+// Names finds the makes whose entries a text may name, and the words that the entries are
+// searched for with.
+type Names func(ctx context.Context, text string) (makes []string, query string, err error)
+
+// Models lists the models of a make that have entries which a query fits, and the chassis code
+// that the query is.
+type Models func(ctx context.Context, mk, query string) (models []string, code string, err error)
+
+var (
+	linkPattern = regexp.MustCompile(`(?i)\bhttps?://[^\s<>"']+`)
+	// barePattern is an address as people type it: www.cars.example/1, cars.example/stock/1.
+	barePattern   = regexp.MustCompile(`(?i)\bwww\.[a-z0-9][^\s<>"']*|(?:[a-z0-9-]+\.)+[a-z]{2,}(?::[0-9]+)?/[^\s<>"']+`)
+	schemePattern = regexp.MustCompile(`(?i)^[a-z][a-z0-9+.-]*:`)
+	yearPattern   = regexp.MustCompile(`\b(?:19[5-9]|20[0-4])[0-9]\b`)
+	ccPattern     = regexp.MustCompile(`(?i)\b([0-9]{3,4}) ?cc\b`)
+)
+
+// maxText bounds a text in which a link is looked for, in bytes.
+const maxText = 8 << 10
+
+// linksIn returns the links of a text, each once. Addresses without their scheme count when the
+// text has no other.
+func linksIn(text string) (links []string) {
+	text = text[:min(len(text), maxText)]
+	found := linkPattern.FindAllString(text, -1)
+	if found == nil {
+		for _, bare := range barePattern.FindAllString(text, -1) {
+			found = append(found, "https://"+bare)
+		}
+	}
+	for _, link := range found {
+		link = strings.TrimRight(link, ".,;:!?)")
+		if !slices.Contains(links, link) {
+			links = append(links, link)
+		}
+	}
+	return links
+}
+
+// linkIn returns the first link in a text; "" when it has none.
+func linkIn(text string) string { return append(linksIn(text), "")[0] }
+
+// isSheetLink reports whether a link leads to a picture or a PDF, and so to a sheet.
+func isSheetLink(link string) bool {
+	at, err := url.Parse(link)
+	return err == nil && slices.Contains([]string{".jpg", ".jpeg", ".png", ".webp", ".pdf"}, strings.ToLower(path.Ext(at.Path)))
+}
+
+// meant answers a text that is not the link of a car as what it is: lines of a bill, the link of
+// a sheet, a sum that can be paid, the name of a car or its chassis number. It reports false for
+// the link of a car, and for what the API is to refuse.
+func (p *Pages) meant(w http.ResponseWriter, r *http.Request, text string) (answered bool, err error) {
+	links := linksIn(text)
+	if lines, isBill := bill.Lines(linkPattern.ReplaceAllString(text, " ")); isBill {
+		r.PostForm = url.Values{"text": {lines}, "u": {append(links, "")[0]}}
+		return true, p.submitBill(w, r)
+	}
+	switch {
+	case len(links) == 1 && isSheetLink(links[0]):
+		r.PostForm = url.Values{"u": links}
+		return true, p.submitSheet(w, r)
+	case len(links) > 1:
+		return true, p.unclear(w, r, "page/home.several", home{URL: text, Links: links})
+	case len(links) > 0 || schemePattern.MatchString(text):
+		return false, nil
+	case text == "":
+		return true, p.unclear(w, r, "page/home.no_link", home{})
+	}
+	address, err := p.described(r, text)
+	switch {
+	case err != nil:
+		return false, err
+	case address == "":
+		return true, p.unclear(w, r, "page/home.unclear", home{URL: text})
+	}
+	http.Redirect(w, r, address, http.StatusSeeOther)
+	return true, nil
+}
+
+// described returns the address of the form that a text fills in: a sum that can be paid, or
+// what names a car; "" for neither.
+func (p *Pages) described(r *http.Request, text string) (address string, err error) {
+	const leastTarget = 1_000_000
+	if sum, err := money.ParseSaid(text); err == nil && sum.Currency != "USD" && sum.Value.IntPart() >= leastTarget {
+		return "/bid?" + url.Values{termTarget: {sum.Value.String()}}.Encode(), nil
+	}
+	year := yearPattern.FindString(text)
+	cc := append(ccPattern.FindStringSubmatch(text), "", "")[1]
+	makes, query, err := p.options.Names(r.Context(), ccPattern.ReplaceAllString(strings.Replace(text, year, " ", 1), " "))
+	if err != nil || len(makes) == 0 {
+		return "", err
+	}
+	known := map[string]string{"q": query, "year": year, "cc": cc}
+	if len(makes) == 1 {
+		known["make"] = makes[0]
+	}
+	return handURL(known), nil
+}
+
+// readSum puts the number of a sum in place of how a visitor has typed it; false for what is no sum
+// in a currency.
+func readSum(form url.Values, name, currency string) bool {
+	typed := strings.TrimSpace(form.Get(name))
+	if typed == "" {
+		return true
+	}
+	said, err := money.ParseSaid(typed)
+	if err != nil || said.Currency != "" && said.Currency != currency {
+		return false
+	}
+	form.Set(name, said.Value.String())
+	return true
+}
+
+// toHome leads from an address that is for forms alone to the form, with what was asked.
+func (*Pages) toHome(w http.ResponseWriter, r *http.Request) error {
+	http.Redirect(w, r, "/?"+url.Values{"u": {r.URL.Query().Get("u")}}.Encode(), http.StatusSeeOther)
+	return nil
+}
+
+// unclear responds with the form again, and why its text is no answer.
+func (p *Pages) unclear(w http.ResponseWriter, r *http.Request, why string, view home) error {
+	view.Problem = message.Say(why, nil)
+	return p.Render(w, r, http.StatusUnprocessableEntity, frame.Screen{Name: "home", Body: view})
+}
