@@ -16,7 +16,7 @@ function check(ok: boolean, what: string): void {
 }
 
 const minimal = await api.POST("/v1/estimate", { body: { url } });
-if (!minimal.data || !("matched" in minimal.data)) throw new Error(JSON.stringify(minimal)); // 202: a job
+if (minimal.data?.object !== "estimate") throw new Error(JSON.stringify(minimal)); // 202: a job
 const confidence: Confidence = minimal.data.matched.confidence;
 check(["high", "medium", "low"].includes(confidence), `confidence ${confidence}`);
 check(minimal.data.tax.referenceNumber.startsWith("SIM"), minimal.data.tax.referenceNumber);
@@ -26,7 +26,7 @@ const without = await api.POST("/v1/estimate", { body: {} });
 check(without.response.status === 400 && without.error?.code === "url_missing", JSON.stringify(without.error));
 
 const batch = await api.POST("/v1/batches", { body: { items: [{ url }], options: { onInvalid: "skip" } } });
-if (!batch.data || !("id" in batch.data)) throw new Error(JSON.stringify(batch)); // 200: a dry run
+if (batch.data?.object !== "batch") throw new Error(JSON.stringify(batch)); // 200: a dry run
 const read = await api.GET("/v1/batches/{id}", { params: { path: { id: batch.data.id } } });
 check(read.data?.counts.rejected === 0, JSON.stringify(read.error));
 

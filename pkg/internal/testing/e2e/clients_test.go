@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,60 +60,69 @@ func TestLintersHaveNoWarning(t *testing.T) {
 	}
 }
 
-// The generated TypeScript compiles in the strictest form, and calls the demo.
-func TestTypeScriptClientCallsTheDemo(t *testing.T) {
-	testenv.Long(t)
-	t.Parallel()
-	generator, compiler, node := tool(t, "openapi-typescript"), tool(t, "tsc"), testenv.Binary(t, "node")
-	dir := t.TempDir()
-	for _, name := range []string{"call.ts", "tsconfig.json", "package.json"} {
-		text, err := os.ReadFile(filepath.Join(generated, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+// copied copies files of the generators' folder to another.
+func copied(t *testing.T, from, to string, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		text, err := os.ReadFile(filepath.Join(generated, from, name))
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join(to, strings.TrimSuffix(name, ".txt")), text, 0o600))
 	}
-	modules, err := filepath.Abs(filepath.Join(generated, "node_modules"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
-		t.Fatal(err)
-	}
-	run(t, generated, nil, generator, contract, "-o", filepath.Join(dir, "schema.ts"))
-	run(t, dir, nil, compiler, "--project", dir)
+}
 
-	conn := redistest.Embedded(t)
-	d, err := demo.Start(t.Context(), demo.Options{Redis: conn, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+// callsTheDemo runs a program that calls the demo with a generated client.
+func callsTheDemo(t *testing.T, dir, program string, args ...string) {
+	t.Helper()
+	d, err := demo.Start(t.Context(), demo.Options{Redis: redistest.Embedded(t), Log: slog.New(slog.DiscardHandler)})
+	must(t, err)
 	t.Cleanup(d.Stop)
 	out := run(t, dir, []string{
 		"USHURU_URL=" + d.URL, "USHURU_KEY=" + d.Key, "LISTING=" + d.Site + listingtest.Cars()[0].Path(),
-	}, node, filepath.Join("out", "call.js"))
+	}, program, args...)
 	if !strings.Contains(out, "the generated client works") {
 		t.Error(out)
 	}
 }
 
-// What oapi-codegen generates compiles.
-func TestGoClientCompiles(t *testing.T) {
+// The types and the client that two generators make in TypeScript compile in the strict form,
+// and call the demo.
+func TestTypeScriptClientsCallTheDemo(t *testing.T) {
 	testenv.Long(t)
 	t.Parallel()
-	generator := testenv.Binary(t, "oapi-codegen")
-	dir := t.TempDir()
-	for _, name := range []string{"go.mod", "go.sum"} {
-		text, err := os.ReadFile(filepath.Join(generated, "golang", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+	for _, c := range []struct {
+		program, project string
+		generate         []string
+	}{
+		{"call", "tsconfig.json", []string{"openapi-typescript", contract, "-o", "schema.ts"}},
+		{"sdk", "tsconfig.sdk.json", []string{"openapi-ts", "-i", contract, "-o", "sdk", "-c", "@hey-api/client-fetch"}},
+	} {
+		t.Run(c.program, func(t *testing.T) {
+			t.Parallel()
+			compiler, node, dir := tool(t, "tsc"), testenv.Binary(t, "node"), t.TempDir()
+			copied(t, "", dir, c.program+".ts", "tsconfig.json", "tsconfig.sdk.json", "package.json")
+			modules, err := filepath.Abs(filepath.Join(generated, "node_modules"))
+			must(t, err)
+			must(t, os.Symlink(modules, filepath.Join(dir, "node_modules")))
+			args := slices.Clone(c.generate[1:])
+			at := slices.Index(args, "-o") + 1
+			args[at] = filepath.Join(dir, args[at])
+			run(t, generated, nil, tool(t, c.generate[0]), args...)
+			run(t, dir, nil, compiler, "--project", c.project)
+			callsTheDemo(t, dir, node, filepath.Join("out", c.program+".js"))
+		})
 	}
+}
+
+// What oapi-codegen generates compiles, and calls the demo.
+func TestGoClientCallsTheDemo(t *testing.T) {
+	testenv.Long(t)
+	t.Parallel()
+	generator, compiler := testenv.Binary(t, "oapi-codegen"), testenv.Binary(t, "go")
+	dir := t.TempDir()
+	copied(t, "golang", dir, "go.mod", "go.sum")
+	must(t, os.Mkdir(filepath.Join(dir, "call"), 0o700))
+	copied(t, "golang", filepath.Join(dir, "call"), "call.go.txt")
 	run(t, generated, nil, generator, "-generate", "types,client,spec", "-package", "generated", "-o", filepath.Join(dir, "client.go"), contract)
-	run(t, dir, []string{"GOFLAGS=-mod=readonly"}, testenv.Binary(t, "go"), "vet", ".")
+	run(t, dir, []string{"GOFLAGS=-mod=readonly"}, compiler, "build", "-o", "calls", "./call")
+	callsTheDemo(t, dir, filepath.Join(dir, "calls"))
 }
