@@ -20,6 +20,7 @@ import (
 type PageOptions struct {
 	Enabled bool
 	BaseURL string // public address of the pages; "" is that of the request
+	About   string // who runs them, and how to reach them; "" is not said
 	Jobs    int    // running jobs of the visitors of a network; 0 means 40
 	Rate    int    // requests per minute of the visitors of a network that need work; 0 means 120
 
@@ -59,7 +60,7 @@ func (s *Server) registerPages(v1 http.Handler, operators *console.Console) erro
 		Names: s.vehicles.FindNamed, Models: s.vehicles.ListModels,
 		Terms: func(query url.Values) (web.Pricing, error) {
 			return terms.ParseAddress(o.Costs, query)
-		}, BaseURL: o.Page.BaseURL, Simulated: o.Simulated,
+		}, BaseURL: o.Page.BaseURL, About: o.Page.About, Simulated: o.Simulated,
 		Processor: o.Processor, Compute: func(r *http.Request, identity any, compute func() ([]byte, error)) ([]byte, error) {
 			visitor := &request.Request{Request: r, Network: request.From(r).Network, Key: keys.Key{ID: pace.Anonymous}}
 			visitor.Place.Turn = s.limits.Turn(visitor.Caller())

@@ -44,6 +44,9 @@ func TestTheDescriptionCanBeTriedOut(t *testing.T) {
 	if sent := tab.Text(`document.querySelector("` + operation + ` .curl").innerText`); strings.Contains(sent, "Idempotency-Key") {
 		t.Errorf("every request would have the same Idempotency-Key: %s", sent)
 	}
+	if found := tab.Violations(); len(found) > 0 {
+		t.Errorf("after an answer:\n%s", strings.Join(found, "\n"))
+	}
 	tab.Shoot(*shots, "docs-api-executed")
 	tab.Check(service.URL)
 

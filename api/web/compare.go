@@ -48,7 +48,7 @@ func (p *Pages) submitCompare(w http.ResponseWriter, r *http.Request) error {
 	}
 	return p.begin(w, r, work{path: pathCompare, body: request}, func(said message.Text, why *problem.Problem) frame.Screen {
 		body := pair{Links: links, Problem: said}
-		if number, found := strings.CutPrefix(why.Param, "url"); found {
+		if number, found := strings.CutPrefix(why.Param, "url"); found && why.Code != "same_listing" {
 			body.Wrong = "u" + number
 			body.Problem = message.Say("page/compare.bad_link", message.Values{"n": number})
 		}
@@ -80,6 +80,13 @@ type compared struct {
 	For, Against []message.Text
 	Danger       []message.Notice
 	Sheet        string // address of the form for its auction sheet; "" without one
+
+	Taxes *vehicle.Sum
+	Year  int
+	KM    string // "" when it is not known
+	Read  bool   // its auction sheet was read
+	Match vehicle.Confidence
+	Doubt message.Text // the gravest; empty for none
 }
 
 // criterion is one thing in which the cars were compared, with bars on one scale for all.
@@ -137,9 +144,19 @@ func (p *Pages) carsOf(c vehicle.Comparison, lang string) []compared {
 			Number: i + 1, Advice: c.Verdict.Winner != nil && *c.Verdict.Winner == i+1,
 			Name: frame.NameOf(e.Car), Facts: frame.FactsOf(e.Car, lang),
 			Link: frame.Followable(e.Input.URL), Sheet: sheetURL(e.Car),
+			Year: e.Car.Year, Match: e.Matched.Confidence, Read: []*string{c.CondReport1, c.CondReport2}[i] != nil,
 		}
 		if e.Summary != nil {
 			car.Sum, car.Parts = e.Summary.OnTheRoad, partsOf(e.Summary)
+			if taxes := e.Summary.Taxes; taxes != nil {
+				car.Taxes = &taxes.Sum
+			}
+		}
+		if e.Car.MileageKM != nil {
+			car.KM = "km " + frame.Whole(int64(*e.Car.MileageKM))
+		}
+		if len(e.Doubts) > 0 {
+			car.Doubt = e.Doubts[0].Text
 		}
 		for _, warning := range e.Warnings {
 			if warning.Level == message.Danger && (warning.Code != "simulated" || !p.Simulated()) {

@@ -37,10 +37,15 @@ var views = []view{
 	}},
 	{name: "nothing there", path: "/e/AAAAAAAAAAAAAAAAAAAAAAAAAA"},
 	{name: "extension", path: "/extension"},
+	{name: "about", path: "/about"},
 	{name: "hand, make", path: "/hand"},
-	{name: "hand, entry", path: "/hand?make=TOYOTA&q=passo"},
+	{name: "hand, model", path: "/hand?make=TOYOTA"},
 	{name: "hand, nothing found", path: "/hand?make=TOYOTA&q=zzzz"},
-	{name: "hand, last step", path: "/hand?make=TOYOTA&modelBody=PASSO&year=2018"},
+	{name: "hand, last step", path: "/hand?make=TOYOTA&q=passo&year=2018"},
+	{name: "several cars", path: "/", do: func(b *browser, _ *demo.Demo) {
+		b.Run(chromedp.SendKeys("#u", "https://cars.example/1 https://cars.example/2\r"))
+		b.Await(`document.activeElement.id === "problem"`)
+	}},
 	{name: "answer", car: "/toyota/corolla-axio/sm100001/id/9100001/"},
 	{name: "answer unfolded", car: "/toyota/corolla-axio/sm100001/id/9100001/", do: func(b *browser, _ *demo.Demo) {
 		b.Text(`document.querySelectorAll("details").forEach(part => { part.open = true; })`)

@@ -47,6 +47,7 @@ type Options struct {
 	Terms func(terms url.Values) (Pricing, error)
 
 	BaseURL   string          // public, without a path: https://ushuru.example; "" is that of the request
+	About     string          // who runs the pages, and how to reach them; "" is not said
 	Simulated bool            // every page says that the figures are simulated
 	Draining  context.Context //nolint:containedctx // the life of the server; nil never ends
 	Log       *slog.Logger    // nil means slog.Default()
@@ -117,6 +118,7 @@ func (p *Pages) Register(router *mux.Router) {
 	router.Handle("/", p.Page(p.home)).Methods(get...)
 	router.Handle("/go", p.Page(p.submit)).Methods(post...)
 	router.Handle("/go", p.Page(p.toHome)).Methods(get...)
+	router.Handle("/about", p.Page(p.about)).Methods(get...)
 	router.Handle("/hand", p.Page(p.byHand)).Methods(get...)
 	router.Handle("/hand", p.Page(p.submitHand)).Methods(post...)
 	router.Handle("/c", p.Page(p.compare)).Methods(get...)
@@ -143,6 +145,11 @@ func (p *Pages) Register(router *mux.Router) {
 	p.extension.Register(router)
 	router.Handle("/static/{name}", p.Assets()).Methods(get...)
 	router.Handle("/manifest.webmanifest", http.HandlerFunc(p.serveManifest)).Methods(get...)
+}
+
+// about responds with who runs the pages, and what is kept of a visitor.
+func (p *Pages) about(w http.ResponseWriter, r *http.Request) error {
+	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "about", Title: "about.title", Index: true, Body: p.options.About})
 }
 
 // ForBrowsers responds to an address that leads nowhere with a page where a browser asks, else as

@@ -55,6 +55,7 @@ func served(t *testing.T, api http.HandlerFunc) (*Pages, http.Handler) {
 			}
 			return slices.DeleteFunc(models, func(m string) bool { return !strings.Contains(m, strings.ToUpper(query)) }), "", nil
 		},
+		About:     "Gari Ltd, <b>Dar es Salaam, 0700 000 000",
 		Processor: pace.NewProcessor(2),
 		Compute:   func(_ *http.Request, _ any, compute func() ([]byte, error)) ([]byte, error) { return compute() },
 		Terms:     func(query url.Values) (Pricing, error) { return terms.ParseAddress(cost.Embedded(), query) },
@@ -168,6 +169,17 @@ func TestTheLanguageLinkSendsWhatWasPostedAgain(t *testing.T) {
 	}
 	if w := post(h, "/lots/login", "key=secret-key", http.Header{}); strings.Contains(w.Body.String(), "secret-key") {
 		t.Errorf("the key stands in the page\n%s", w.Body)
+	}
+}
+
+func TestThePageSaysWhoRunsIt(t *testing.T) {
+	t.Parallel()
+	_, h := served(t, refusing(http.StatusNotFound, `{}`))
+	for lang, want := range map[string]string{"en": "30 days", "sw": "siku 30"} {
+		body := get(h, "/about?lang="+lang, nil).Body.String()
+		if !strings.Contains(body, "Gari Ltd, &lt;b&gt;Dar es Salaam, 0700 000 000") || !strings.Contains(body, want) {
+			t.Errorf("%s:\n%s", lang, body)
+		}
 	}
 }
 

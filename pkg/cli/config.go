@@ -109,6 +109,7 @@ type httpConfig struct {
 	TrustedProxies     []netip.Prefix `env:"TRUSTED_PROXIES" default:"127.0.0.0/8,10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16,::1/128,fc00::/7" help:"Networks of proxies in front of the API: their X-Forwarded-For is believed, and their connections are not counted by address."`
 	Page               bool           `env:"PAGE" help:"Serve the pages for buyers at / and those for programmers at /docs, to visitors without an API key."`
 	PageURL            string         `env:"PAGE_URL" placeholder:"URL" help:"Public address of the pages, for the links that they give: https://ushuru.example; in production it must be set."`
+	PageAbout          string         `env:"PAGE_ABOUT" placeholder:"TEXT" help:"Who runs the pages and how to reach them, for /about."`
 	PageJobs           int            `env:"PAGE_JOBS" default:"40" range:"1..100000" help:"Maximum running jobs of the visitors of one network at the pages."`
 	OperatorPassword   Secret         `env:"OPERATOR_PASSWORD" help:"Password for /console and /monitoring, at least 12 characters; empty disables the pages."`
 	MonitoringWritable bool           `env:"MONITORING_WRITABLE" help:"Allow the operator to pause queues and to run or delete tasks."`
@@ -123,7 +124,7 @@ func (c httpConfig) options(ctx context.Context) (*app.APIOptions, error) {
 			PerMinute: c.KeyRate, Jobs: c.KeyJobs, BatchItems: c.KeyBatchItems, Bytes: int64(c.KeyBytes),
 		},
 		Connections:    connlimit.Options{Max: maxConnections, PerAddress: maxPerAddress, Trusted: c.TrustedProxies},
-		Page:           api.PageOptions{Enabled: c.Page, BaseURL: c.PageURL, Jobs: c.PageJobs, Rate: pageRate},
+		Page:           api.PageOptions{Enabled: c.Page, BaseURL: c.PageURL, About: c.PageAbout, Jobs: c.PageJobs, Rate: pageRate},
 		MonitoringUser: operatorUser, MonitoringPassword: string(c.OperatorPassword), MonitoringWritable: c.MonitoringWritable,
 	}, err
 }

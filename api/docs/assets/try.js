@@ -6,6 +6,9 @@ const {key, listing, documented} = main.dataset;
 const label = () => {
   document.querySelectorAll("#servers:not([aria-label])").forEach(e => e.setAttribute("aria-label", "Server"));
   document.querySelectorAll(".copy-to-clipboard button:not([aria-label])").forEach(e => e.setAttribute("aria-label", "Copy"));
+  document.querySelectorAll("#ui :is(select, textarea, input):not([aria-label], [id])").forEach(e =>
+    e.setAttribute("aria-label", e.closest("[data-param-name]")?.dataset.paramName || (e.localName === "textarea" ? "Body" : "Example")));
+  document.querySelectorAll(".microlight:not([tabindex])").forEach(e => { e.tabIndex = 0; });
 };
 
 const response = await fetch("/openapi.json");

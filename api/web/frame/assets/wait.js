@@ -3,9 +3,7 @@ document.querySelector("meta[http-equiv]").remove();
 stop();
 const $ = id => document.getElementById(id);
 const steps = $("steps");
-const marks = {waiting: "○", running: "◐", done: "●", failed: "✕"};
-const words = {};
-for (const word of $("words").content.children) words[word.dataset.state] = word.textContent;
+const states = ["waiting", "running", "done", "failed"];
 const say = (id, text) => { if ($(id).textContent !== text) $(id).textContent = text; };
 
 const reload = seconds => setTimeout(async () => {
@@ -21,8 +19,9 @@ source.addEventListener("steps", event => {
     const row = steps.querySelector(`[data-step="${CSS.escape(step.name)}"]`);
     if (!row || row.dataset.state === step.state) continue;
     row.dataset.state = step.state;
-    row.firstElementChild.textContent = marks[step.state];
-    row.lastElementChild.textContent = words[step.state];
+    const at = states.indexOf(step.state);
+    row.firstElementChild.textContent = "○◐●✕"[at];
+    row.lastElementChild.textContent = steps.dataset.words.split("|")[at];
   }
   document.querySelector("progress").value = list.filter(step => step.state === "done").length;
   const text = why[document.documentElement.lang] || "";
