@@ -66,7 +66,7 @@ func (s *Server) registerPages(v1 http.Handler, operators *console.Console) erro
 			visitor.Place.Turn = s.limits.Turn(visitor.Caller())
 			return s.limits.Compute(visitor, identity, compute)
 		},
-		Draining: s.draining, Log: o.Log,
+		Draining: s.draining, Metrics: o.Metrics, Log: o.Log,
 	})
 	if err != nil {
 		return err

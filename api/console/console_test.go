@@ -394,7 +394,7 @@ func TestConsoleInABrowser(t *testing.T) {
 		for _, scheme := range []string{"light", "dark"} {
 			b.View(width, scheme)
 			b.Run(chromedp.Navigate(s.URL + "/console?still"))
-			b.Await(`document.querySelectorAll("main section").length === 9`)
+			b.Await(`document.querySelectorAll("main section").length === 10`)
 			b.Shoot(*shots, "console-"+scheme+"-"+map[int64]string{360: "360", 1280: "1280"}[width])
 			b.Check(s.URL)
 		}

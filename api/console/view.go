@@ -3,7 +3,6 @@ package console
 import (
 	"fmt"
 	"html/template"
-	"slices"
 	"strings"
 	"time"
 
@@ -128,16 +127,7 @@ func uses(use status.Use) string {
 
 // reasons returns what failed by reason, the most frequent first.
 func reasons(failed map[string]int64) string {
-	names := make([]string, 0, len(failed))
-	for name := range failed {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		if failed[a] != failed[b] {
-			return int(failed[b] - failed[a])
-		}
-		return strings.Compare(a, b)
-	})
+	names := status.Commonest(failed)
 	for i, name := range names {
 		names[i] = name + " " + grouped(failed[name])
 	}

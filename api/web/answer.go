@@ -92,6 +92,7 @@ func (p *Pages) settle(r *http.Request, token string, found *link) (*job, error)
 		return nil, request.ErrUnavailable.WithCause(err)
 	}
 	found.Shown = &end
+	p.countAnswered(found, &current)
 	return nil, p.price(r, found)
 }
 

@@ -34,6 +34,7 @@ type job struct {
 	StepSince  time.Time       `json:"stepSince"`
 	Car        *vehicle.Car    `json:"car"` // as its page was read
 	Created    time.Time       `json:"created"`
+	Ended      time.Time       `json:"ended"`
 	WaitingFor string          `json:"waitingFor"`
 	Text       *message.Text   `json:"text"` // why it waits
 	Progress   tasks.Progress  `json:"progress"`

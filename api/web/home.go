@@ -175,6 +175,13 @@ func isNumber(text string) bool { return numberPattern.MatchString(text) }
 // start gives work to the API, and returns the address of its page. The same request of one
 // network and day has the same page, unless that shows an error: then the work starts again.
 func (p *Pages) start(r *http.Request, wanted work) (address string, err error) {
+	if address, err = p.startWork(r, wanted); err != nil {
+		p.countRefused(r, wanted, err)
+	}
+	return address, err
+}
+
+func (p *Pages) startWork(r *http.Request, wanted work) (address string, err error) {
 	ctx := r.Context()
 	if len(wanted.terms) > 0 {
 		if _, err := p.options.Terms(wanted.terms); err != nil {
@@ -216,6 +223,7 @@ func (p *Pages) lead(r *http.Request, wanted work, begun started) (address strin
 	if err == nil && !found {
 		if made.network, err = p.networkOf(r); err == nil {
 			err = p.links.put(r.Context(), token, made)
+			p.countAsked(wanted, made)
 		}
 	}
 	if err != nil {

@@ -83,6 +83,7 @@ func (p *Pages) uploadSheet(w http.ResponseWriter, r *http.Request) error {
 	begun, err := p.api.upload(ctx, w, r, pathReport)
 	if err != nil {
 		drop(w, r)
+		p.countRefused(r, work{path: pathReport}, err)
 		return p.refuse(w, r, err, func(said message.Text, _ *problem.Problem) frame.Screen {
 			return sheetScreen(sheetForm{Problem: said})
 		})

@@ -22,6 +22,7 @@ import (
 	"ushuru/api/web/frame"
 	"ushuru/api/web/lots"
 	"ushuru/pkg/message"
+	"ushuru/pkg/metrics"
 	"ushuru/pkg/pace"
 )
 
@@ -45,6 +46,8 @@ type Options struct {
 	Compute func(r *http.Request, identity any, compute func() ([]byte, error)) ([]byte, error)
 	// Terms reads the terms of an address, and returns what puts an estimate on them.
 	Terms func(terms url.Values) (Pricing, error)
+
+	Metrics *metrics.Metrics // nil counts nothing
 
 	BaseURL   string          // public, without a path: https://ushuru.example; "" is that of the request
 	About     string          // who runs the pages, and how to reach them; "" is not said
@@ -83,7 +86,7 @@ func New(o Options) (*Pages, error) {
 	}
 	var err error
 	p.Frame, err = frame.New(frame.Options{
-		LoggedPath: LoggedPath, BaseURL: o.BaseURL, Simulated: o.Simulated, Log: o.Log,
+		LoggedPath: LoggedPath, BaseURL: o.BaseURL, Simulated: o.Simulated, Log: o.Log, Viewed: o.Metrics.Viewed,
 		Failed: func(why message.Text) frame.Screen { return frame.Screen{Name: "home", Body: home{Problem: why}} },
 	})
 	if err != nil {

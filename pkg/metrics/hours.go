@@ -40,12 +40,16 @@ type Hour struct {
 // Hours returns the counts of the last hours, the newest first. The first is the present
 // hour as far as it is over.
 func Hours(ctx context.Context, client redis.UniversalClient, now time.Time, n int) ([]Hour, error) {
+	return hoursOf(ctx, client, now, n, keyHour)
+}
+
+func hoursOf(ctx context.Context, client redis.UniversalClient, now time.Time, n int, key func(time.Time) string) ([]Hour, error) {
 	hours := make([]Hour, n)
 	replies := make([]*redis.MapStringStringCmd, n)
 	pipe := client.Pipeline()
 	for i := range hours {
 		hours[i].Start = now.UTC().Truncate(time.Hour).Add(-time.Duration(i) * time.Hour)
-		replies[i] = pipe.HGetAll(ctx, keyHour(hours[i].Start))
+		replies[i] = pipe.HGetAll(ctx, key(hours[i].Start))
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, fmt.Errorf("metrics: hours: %w", err)

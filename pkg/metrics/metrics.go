@@ -53,6 +53,7 @@ type Metrics struct {
 	http      httpFamilies
 	work      workFamilies
 	authority authorityFamilies
+	pages     pageFamilies
 	lookups   *prometheus.CounterVec
 	matches   *prometheus.CounterVec
 	refused   *prometheus.CounterVec
@@ -69,6 +70,7 @@ func New(o Options) *Metrics {
 	m.addHTTP()
 	m.addWork()
 	m.addAuthority()
+	m.addPages()
 	m.lookups = m.counters("cache_lookups_total", "Look-ups of cached results, of lists and taxes of TRA, by whether "+
 		"there was a valid one: hit or miss.", "cache", "result")
 	m.matches = m.counters("matches_total", "Cars that were matched with an entry of TRA's list, by what decided and how "+

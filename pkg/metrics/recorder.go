@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -47,7 +48,8 @@ type RecorderOptions struct {
 
 // Recorder counts in Redis what an operator wants to know of the last days: how the steps of
 // jobs end by site, step and code, how long they take, the calls to the authority, the AI and
-// receivers, when a site was last read, and how much each API key asks.
+// receivers, when a site was last read, how much each API key asks, and what visitors of the pages
+// ask for.
 //
 // It counts in memory and writes once a second; a worker writes together with its heartbeat. A
 // step costs no command of its own. A process that is killed loses what it counted in the last
@@ -65,6 +67,8 @@ type Recorder struct {
 
 	receiversOf string          // the hour of receivers
 	receivers   map[string]bool // endpoints that are counted in this hour
+
+	askers askers // visitors of the pages in this hour
 }
 
 // entry is a field of a hash in Redis.
@@ -243,7 +247,16 @@ const (
 	// keptFailed is how long jobs that failed are listed, as long as their records are
 	// stored.
 	keptFailed = 24 * time.Hour
+	// keptAsked is how long it is stored what visitors asked for: strangers name the sites.
+	keptAsked = 25 * time.Hour
 )
+
+func keptFor(key string) time.Duration {
+	if strings.HasSuffix(key, suffixAsked) {
+		return keptAsked
+	}
+	return kept
+}
 
 // AddTo adds what was counted since the last call to a pipeline. settled must be called
 // when the pipeline was executed: what Redis has not taken is then counted again.
@@ -271,7 +284,7 @@ func (r *Recorder) AddTo(ctx context.Context, pipe redis.Pipeliner) (settled fun
 	}
 	for key, expires := range lives {
 		if expires {
-			pipe.Expire(ctx, key, kept)
+			pipe.Expire(ctx, key, keptFor(key))
 		}
 	}
 	return func() {

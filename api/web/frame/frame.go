@@ -25,6 +25,8 @@ type Options struct {
 	Failed func(why message.Text) Screen
 	// LoggedPath returns a path as the log shows it.
 	LoggedPath func(path string) string
+	// Viewed, if not nil, is told of each screen that was shown.
+	Viewed func(screen, lang string)
 
 	BaseURL   string // public, without a path: https://ushuru.example; "" is that of the request
 	Simulated bool   // every page says that the figures are simulated
@@ -165,6 +167,9 @@ func (f *Frame) Render(w http.ResponseWriter, r *http.Request, status int, s Scr
 		w.Header().Set("Content-Security-Policy", picturePolicy(s.Simulated))
 	}
 	Send(w, status, "text/html; charset=utf-8", body.Bytes())
+	if f.options.Viewed != nil {
+		f.options.Viewed(s.Name, s.Lang)
+	}
 	return nil
 }
 

@@ -24,7 +24,7 @@ func nights() map[string]status.Status {
 		Authority: status.Authority{Status: tra.Status{State: tra.Up}, MedianMS: 820, QuarterEnd: quarter, Rules: drift.State{RulesAgree: &agree, Checked: 41}},
 		Workers: []status.Role{
 			{Role: "any", Workers: []status.Worker{{ID: "w1", Roles: []string{"any"}, Version: "1.4.0"}}, LastBeat: ago(time.Second)},
-			{Role: "authority", Workers: []status.Worker{{ID: "w2", Roles: []string{"authority"}, Version: "1.3.9"}}, LastBeat: ago(2 * time.Second)},
+			{Role: "authority", Workers: []status.Worker{{ID: "w2", Roles: []string{"authority"}, Version: "1.4.0"}}, LastBeat: ago(2 * time.Second)},
 		},
 		Queues: []status.Queue{{Name: "interactive", Role: "any", Running: 2}},
 		Redis:  status.Redis{Used: 300 << 20, Limit: 1000 << 20, Policy: "noeviction"},

@@ -84,7 +84,7 @@ func (s *Session) printStatus(f console.Format, now *status.Status) error {
 		return err
 	}
 	for _, part := range []section{
-		authoritySection(now), workerSection(now), siteSection(now), failureSection(now), batchSection(now), keySection(now),
+		authoritySection(now), workerSection(now), siteSection(now), peopleSection(now), failureSection(now), batchSection(now), keySection(now),
 		aiSection(now), webhookSection(now), queueSection(now), redisSection(now),
 	} {
 		if len(part.rows) == 0 {
@@ -201,6 +201,39 @@ func siteSection(now *status.Status) section {
 		})
 	}
 	return part
+}
+
+// peopleSection is what visitors of the pages asked for, in all and by site.
+func peopleSection(now *status.Status) section {
+	p := now.People
+	part := section{
+		name: fmt.Sprintf("Visitors: %s pages, %s answers (median %s), %d ends not seen, in %s", total(p.Pages), count(p.Answered),
+			cmp.Or(millis(p.MedianMS), "-"), p.Left, reasons(p.Languages)),
+		header: "SITE\tNETWORKS\tASKED\tANSWERED\tREFUSED",
+	}
+	for _, site := range p.Sites {
+		part.rows = append(part.rows, []string{
+			site.Host, count(site.Networks), count(site.Asked), count(site.Answered), reasons(site.Refused),
+		})
+	}
+	return part
+}
+
+func total(counts map[string]int64) string {
+	sum := int64(0)
+	for _, n := range counts {
+		sum += n
+	}
+	return count(sum)
+}
+
+// reasons returns counts by name, the highest first.
+func reasons(counts map[string]int64) string {
+	names := status.Commonest(counts)
+	for i, name := range names {
+		names[i] = name + " " + count(counts[name])
+	}
+	return strings.Join(names, ", ")
 }
 
 func failureSection(now *status.Status) section {

@@ -43,6 +43,7 @@ type Status struct {
 	Webhooks  []Webhook `json:"webhooks"`
 	Queues    []Queue   `json:"queues"`
 	Redis     Redis     `json:"redis"`
+	People    People    `json:"people"`
 	API       API       `json:"api"`
 	// OldestMS is for how long the oldest job of a class has not ended.
 	OldestMS map[jobs.Class]int64 `json:"oldestMs"`
@@ -150,6 +151,10 @@ func (r *Reader) Read(ctx context.Context) (Status, error) {
 		},
 		"jobs": func(ctx context.Context) (err error) {
 			status.OldestMS, err = reading.ages(ctx)
+			return err
+		},
+		"visitors of the pages": func(ctx context.Context) (err error) {
+			status.People, err = reading.people(ctx)
 			return err
 		},
 		"API": func(ctx context.Context) (err error) {
