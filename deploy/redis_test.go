@@ -211,6 +211,27 @@ type services struct {
 
 const operatorPassword = "a password of the page"
 
+// canBeScraped checks that a process may read as its user what it shows of Redis.
+func canBeScraped(t *testing.T, user string, process *app.App) {
+	t.Helper()
+	families, err := process.Metrics().Registry().Gather()
+	if err != nil {
+		t.Errorf("%s: %v", user, err)
+	}
+	found := map[string]bool{}
+	for _, family := range families {
+		found[family.GetName()] = true
+	}
+	for _, name := range []string{
+		"redis_up", "redis_writable", "redis_memory_bytes", "redis_unsaved", "redis_volatile", "redis_loss_timestamp_seconds", "clock_offset_seconds",
+		"queue_tasks", "queue_oldest_seconds", "jobs_oldest_seconds", "workers", "tasks_overdue", "authority_state", "catalogue_quarantined", "ai_budget_used_tokens",
+	} {
+		if !found["ushuru_"+name] {
+			t.Errorf("the user %s may not read what gives ushuru_%s", user, name)
+		}
+	}
+}
+
 // startServices starts them with simulators of everything else.
 func startServices(t *testing.T, conns map[string]*redisx.Conn, operator *redisx.Conn) services {
 	t.Helper()
@@ -238,6 +259,7 @@ func startServices(t *testing.T, conns map[string]*redisx.Conn, operator *redisx
 		if err := process.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		canBeScraped(t, user, process)
 	}
 	for user, role := range map[string]tasks.Role{"worker": tasks.RoleAny, "ai": tasks.RoleAI, "authority": tasks.RoleAuthority} {
 		worker := &app.WorkerOptions{Roles: []tasks.Role{role}, ShutdownTimeout: 5 * time.Second, AIRuns: 2}

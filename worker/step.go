@@ -50,6 +50,8 @@ type stepHandler struct {
 	waits func(ctx context.Context, job *jobs.Job, subscribers []string, wait time.Duration) error
 	// outages tells whether TRA's calculator can be asked.
 	outages *tra.Outages
+	// overdue knows the steps that do not end in time; nil in tests.
+	overdue *overdue
 	// These bound how long the handler retries to write the outcome of a step: when
 	// Redis refuses the write, and while Redis is unavailable.
 	writeTimeout, outageTimeout time.Duration
@@ -189,7 +191,7 @@ func (s *stepHandler) runStep(
 			err = fmt.Errorf("worker: panic in %s: %v\n%s", taskType, p, debug.Stack())
 		}
 	}()
-	value, err := run(limited, job)
+	value, err := s.watched(limited, taskType, policy.Timeout, run, job)
 	switch {
 	case err == nil:
 		return plainjson.Encode(value)
@@ -197,6 +199,17 @@ func (s *stepHandler) runStep(
 		return nil, errJobEnded
 	}
 	return nil, err
+}
+
+// watched does the work of a step, and has it known when it does not end in time.
+func (s *stepHandler) watched(
+	ctx context.Context, taskType string, timeout time.Duration, run stepFunc, job *jobs.Job,
+) (value any, err error) {
+	if s.overdue == nil {
+		return run(ctx, job)
+	}
+	s.overdue.watch(ctx, taskType, timeout, func() { value, err = run(ctx, job) })
+	return value, err
 }
 
 // write writes the outcome of a run that is not retried: the output, or the end of the

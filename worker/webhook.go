@@ -27,13 +27,13 @@ func (w *Worker) webhookConfig() asynq.Config {
 // webhookHandler delivers events.
 func (w *Worker) webhookHandler() asynq.Handler {
 	mux := asynq.NewServeMux()
-	mux.Handle(webhook.TypeDeliver, &webhook.Sender{
+	mux.Handle(webhook.TypeDeliver, w.overdue.handler(&webhook.Sender{
 		Store: w.options.Webhooks, Post: w.options.Fetch.Post, Log: w.options.Log, OnAttempt: w.options.Metrics.WebhookAttempt,
 		Turn: func(ctx context.Context, owner, id string, lease time.Duration) (func(), bool, error) {
 			ready, err := w.engine.BeginTurn(ctx, webhook.Queue, owner, id, lease)
 			end := func() { _ = w.engine.EndTurn(context.WithoutCancel(ctx), webhook.Queue, owner, id) } // the place is a lease
 			return end, ready, err
 		},
-	})
+	}))
 	return mux
 }

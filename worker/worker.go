@@ -69,6 +69,8 @@ type Options struct {
 	Metrics *metrics.Metrics // nil counts nothing
 	Traces  *trace.Tracer    // nil records nothing
 	Version string           // of the program, for the operator
+	// AllowVolatile says that Redis may be one without an append-only file.
+	AllowVolatile bool
 	// Refused, if not nil, is called with each message of a channel that could not be taken.
 	Refused func(channel string, cause error)
 
@@ -90,6 +92,7 @@ type Worker struct {
 	dispatcher  *dispatcher
 	claims      *sync.Map // of the runs of steps
 	steps       *stepHandler
+	overdue     *overdue
 
 	queues  map[string]*queueClient // by queue
 	servers []*asynq.Server
@@ -146,7 +149,10 @@ func New(o Options) (*Worker, error) {
 	o.Log = o.Log.With("worker", id)
 	outcomes := newBatchOutcomes(o.Batches, o.Webhooks, pace.NewAccounts(o.Redis, pace.KindBytes), o.Log)
 	claims := &sync.Map{}
-	w := &Worker{id: id, options: o, claims: claims, queues: map[string]*queueClient{}}
+	w := &Worker{
+		id: id, options: o, claims: claims, queues: map[string]*queueClient{},
+		overdue: &overdue{log: o.Log, count: map[string]int{}},
+	}
 	engine := tasks.New(tasks.Options{
 		Redis: o.Redis, Jobs: o.Jobs, Results: o.Cache, Webhooks: o.Webhooks,
 		Fallback: func(ctx context.Context, job *jobs.Job, step string) (json.RawMessage, bool) {
@@ -166,14 +172,18 @@ func New(o Options) (*Worker, error) {
 	})
 	dispatcher := &dispatcher{o.Redis, o.Jobs, o.Batches, engine, outcomes, o.BatchWindow, o.Log}
 	w.engine, w.dispatcher = engine, dispatcher
-	w.heartbeater = jobs.NewHeartbeater(o.Jobs, id, presenceOf(o), o.Metrics.Recorder().AddTo)
+	is := presenceOf(o)
+	w.heartbeater = jobs.NewHeartbeater(o.Jobs, id, func() jobs.Presence {
+		is.Overdue = w.overdue.names()
+		return is
+	}, o.Metrics.Recorder().AddTo)
 	w.steps = w.newStepHandler()
 	return w, nil
 }
 
 // presenceOf returns what a worker says of itself.
 func presenceOf(o Options) jobs.Presence {
-	is := jobs.Presence{Version: o.Version, Started: time.Now().UTC().Truncate(time.Second)}
+	is := jobs.Presence{Version: o.Version, AllowVolatile: o.AllowVolatile, Started: time.Now().UTC().Truncate(time.Second)}
 	for _, role := range o.Roles {
 		is.Roles = append(is.Roles, string(role))
 	}
@@ -291,7 +301,7 @@ func (w *Worker) newStepHandler() *stepHandler {
 	}
 	return &stepHandler{
 		engine: w.engine, jobs: o.Jobs, worker: w.id, log: o.Log, metrics: o.Metrics,
-		traces: o.Traces, hub: o.Hub, claims: w.claims, outages: outages,
+		traces: o.Traces, hub: o.Hub, claims: w.claims, outages: outages, overdue: w.overdue,
 		waits:        w.dispatcher.outcomes.onJobWaits,
 		writeTimeout: writeTimeout, outageTimeout: outageTimeout,
 		run: map[string]stepFunc{
@@ -314,9 +324,9 @@ func (w *Worker) handler() asynq.Handler {
 	for taskType := range w.steps.run {
 		mux.Handle(taskType, w.steps)
 	}
-	mux.Handle(tasks.TypeDispatch, w.dispatcher)
-	mux.HandleFunc(tasks.TypeSync, syncCatalogue(o.Catalogue, o.Authority, o.Log))
-	mux.HandleFunc(tasks.TypeProbe, probe(o.Authority, o.Log))
+	mux.Handle(tasks.TypeDispatch, w.overdue.handler(w.dispatcher))
+	mux.Handle(tasks.TypeSync, w.overdue.handler(syncCatalogue(o.Catalogue, o.Authority, o.Log)))
+	mux.Handle(tasks.TypeProbe, w.overdue.handler(probe(o.Authority, o.Log)))
 	return mux
 }
 

@@ -47,6 +47,8 @@ type Options struct {
 	// AllowLoopback admits listings and sheets on this machine. It is for tests, the
 	// demo and simulators, never for production.
 	AllowLoopback bool
+	// AllowVolatile admits a Redis without an append-only file.
+	AllowVolatile bool
 	// Simulated marks every response: its figures are made up.
 	Simulated bool
 }
@@ -93,7 +95,7 @@ func New(o Options) (*App, error) {
 	if o.API != nil {
 		a.opened.Add(func() { _ = o.API.Listener.Close() })
 	}
-	if err := errors.Join(a.build(), a.metrics.Registry().Register(newCollector(o.Redis, a.stores, a.aiLimit()))); err != nil {
+	if err := errors.Join(a.build(), a.metrics.Registry().Register(newCollector(o.Redis.Client(), a.stores, a.aiLimit(), o.AllowVolatile))); err != nil {
 		a.opened.Run()
 		return nil, err
 	}

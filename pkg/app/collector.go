@@ -31,9 +31,14 @@ var (
 		"1 while Redis accepts writes, else 0: its memory or disk is full, it is a replica, or it misses its own.")
 	descRedisLoss = desc("redis_loss_timestamp_seconds",
 		"When it was found last that Redis had lost what it had acknowledged; 0 when that was not found within a day.")
-	descRedisMemory = desc("redis_memory_bytes", "Memory that Redis uses, of the fullest server of a cluster.")
-	descRedisLimit  = desc("redis_memory_limit_bytes", "maxmemory of that server; 0 means no limit.")
-	descQueueTasks  = desc("queue_tasks", "Tasks in a queue by state: pending, active, scheduled, retry or archived.",
+	descRedisMemory  = desc("redis_memory_bytes", "Memory that Redis uses, of the fullest server of a cluster.")
+	descRedisLimit   = desc("redis_memory_limit_bytes", "maxmemory of that server; 0 means no limit.")
+	descRedisUnsaved = desc("redis_unsaved",
+		"1 while Redis could not write its disk the last time: its log, the rewrite of its log, or a snapshot.")
+	descRedisVolatile = desc("redis_volatile", "1 while Redis keeps no append-only file, unless ALLOW_VOLATILE permits that.")
+	descClock         = desc("clock_offset_seconds", "By how much the clock of this machine is ahead of that of Redis.")
+	descOverdue       = desc("tasks_overdue", "Kinds of tasks, in all workers, whose handlers do not end though their time is up.")
+	descQueueTasks    = desc("queue_tasks", "Tasks in a queue by state: pending, active, scheduled, retry or archived.",
 		"queue", "state")
 	descQueueOldest = desc("queue_oldest_seconds", "Age of the oldest pending task of a queue; 0 without one.", "queue")
 	descJobsOldest  = desc("jobs_oldest_seconds", "Age of the oldest job of a class that has not ended; 0 without one.", "class")
@@ -60,26 +65,27 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 
 // collector reads at each scrape what all processes share.
 type collector struct {
-	conn    *redisx.Conn
-	client  redis.UniversalClient
-	stores  *stores
-	aiLimit int64
-	queues  []string
+	client        redis.UniversalClient
+	stores        *stores
+	aiLimit       int64
+	allowVolatile bool
+	queues        []string
 }
 
-func newCollector(conn *redisx.Conn, s *stores, aiLimit int64) *collector {
+func newCollector(client redis.UniversalClient, s *stores, aiLimit int64, allowVolatile bool) *collector {
 	queues := make([]string, 0, 1+2*len(tasks.Roles))
 	queues = append(queues, webhook.Queue)
 	for _, role := range tasks.Roles {
 		queues = append(queues, tasks.QueueOf(role), tasks.QueueOf(role)+tasks.BulkSuffix)
 	}
-	return &collector{conn: conn, client: conn.Client(), stores: s, aiLimit: aiLimit, queues: queues}
+	return &collector{client, s, aiLimit, allowVolatile, queues}
 }
 
 // Describe implements prometheus.Collector.
 func (*collector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		descRedisUp, descRedisWrites, descRedisLoss, descRedisMemory, descRedisLimit,
+		descRedisUnsaved, descRedisVolatile, descClock, descOverdue,
 		descQueueTasks, descQueueOldest, descJobsOldest,
 		descWorkers, descState, descOutage,
 		descSuccess, descPeriod, descSynced, descQuarantined, descAIUsed, descAILimit, descAILeft,
@@ -105,7 +111,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	var reading sync.WaitGroup
 	// What cannot be read is left out.
 	for _, read := range []func(context.Context, setGauge) error{
-		c.memory, c.loss, c.queueSizes, c.jobAges, c.workers, c.authority, c.catalogue, c.budget,
+		c.memory, c.clock, c.loss, c.queueSizes, c.jobAges, c.workers, c.authority, c.catalogue, c.budget,
 	} {
 		reading.Go(func() { _ = logs.Guarded(func() error { return read(ctx, gauge) })() })
 	}
@@ -123,12 +129,26 @@ func (c *collector) answers(ctx context.Context) bool {
 }
 
 func (c *collector) memory(ctx context.Context, set setGauge) error {
-	used, limit, err := c.conn.Memory(ctx)
-	if err == nil {
-		set(descRedisMemory, float64(used))
-		set(descRedisLimit, float64(limit))
+	memory, err := redisx.ReadMemory(ctx, c.client)
+	if err != nil {
+		return err
 	}
-	return err
+	set(descRedisMemory, float64(memory.Used))
+	set(descRedisLimit, float64(memory.Limit))
+	set(descRedisUnsaved, one(memory.Unsaved != ""))
+	set(descRedisVolatile, one(memory.Volatile && !c.allowVolatile))
+	return nil
+}
+
+// clock compares the clock of this machine with that of Redis, which leases go by.
+func (c *collector) clock(ctx context.Context, set setGauge) error {
+	begun := time.Now()
+	at, err := c.client.Time(ctx).Result()
+	if err != nil {
+		return err
+	}
+	set(descClock, begun.Add(time.Since(begun)/2).Sub(at).Seconds()) //nolint:mnd // the middle of the round trip
+	return nil
 }
 
 func (c *collector) loss(ctx context.Context, set setGauge) error {
@@ -223,8 +243,9 @@ func (c *collector) workers(ctx context.Context, set setGauge) error {
 	if err != nil {
 		return err
 	}
-	count := map[string]int{}
+	count, overdue := map[string]int{}, 0
 	for _, worker := range alive {
+		overdue += len(worker.Overdue)
 		for _, role := range worker.Roles {
 			count[role]++
 		}
@@ -232,6 +253,7 @@ func (c *collector) workers(ctx context.Context, set setGauge) error {
 	for _, role := range tasks.Roles {
 		set(descWorkers, float64(count[string(role)]), string(role))
 	}
+	set(descOverdue, float64(overdue))
 	return nil
 }
 

@@ -58,7 +58,7 @@ func (a *App) newWorker(o WorkerOptions) (*worker.Worker, error) {
 		Jobs: s.jobs, Hub: s.hub, Batches: s.batches, Cache: s.cache, Webhooks: s.webhooks,
 		Concurrency: o.Concurrency, AuthorityConcurrency: o.AuthorityConcurrency, AIConcurrency: o.AIConcurrency,
 		BatchWindow: o.BatchWindow, ShutdownTimeout: o.ShutdownTimeout, Costs: a.options.Costs,
-		Metrics: a.metrics, Traces: a.traces, Version: a.options.Version,
+		Metrics: a.metrics, Traces: a.traces, Version: a.options.Version, AllowVolatile: a.options.AllowVolatile,
 		Refused:  refused(a.metrics, a.log),
 		SheetURL: func(raw string) (string, error) { return a.options.Sheets.Canonical(raw, a.options.AllowLoopback) },
 	}

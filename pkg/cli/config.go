@@ -49,26 +49,28 @@ type redisConfig = service.Redis
 
 // adminConfig is about the address for operators.
 type adminConfig struct {
-	AdminAddr adminAddress `env:"ADMIN_ADDR" placeholder:"HOST:PORT" help:"Address of /metrics, /healthz, /readyz and, from this machine, /debug/pprof, without authentication; empty is 127.0.0.1:9464 (API) or 127.0.0.1:9465 (workers) if that is free; off serves none."`
+	AdminAddr adminAddress `env:"ADMIN_ADDR" placeholder:"HOST:PORT" help:"Address of /metrics, /healthz, /readyz and, from this machine, /debug/pprof, without authentication; empty is on 127.0.0.1, if that is free: 9464 (API), 9465 (workers), 9466 (role ai alone), 9467 (role authority alone); off serves none."`
 }
 
-// Default addresses for operators, so that an API and workers on one machine have both.
-const (
-	defaultAPIAdmin    = "127.0.0.1:9464"
-	defaultWorkerAdmin = "127.0.0.1:9465"
-)
+// Default addresses for operators, so that an API and a worker of each role on one machine have
+// each its own.
+var defaultAdmin = []string{"127.0.0.1:9464", "127.0.0.1:9465", "127.0.0.1:9466", "127.0.0.1:9467"}
 
-// options returns the address of a process with or without API.
-func (c adminConfig) options(isAPI bool) app.Admin {
+// options returns the address of a process.
+func (c adminConfig) options(p parts) app.Admin {
 	switch {
 	case c.AdminAddr == "off":
 		return app.Admin{}
 	case c.AdminAddr != "":
 		return app.Admin{Addr: string(c.AdminAddr)}
-	case isAPI:
-		return app.Admin{Addr: defaultAPIAdmin, Optional: true}
+	case p.http != nil:
+		return app.Admin{Addr: defaultAdmin[0], Optional: true}
+	case slices.Equal(p.worker.Roles, []tasks.Role{tasks.RoleAI}):
+		return app.Admin{Addr: defaultAdmin[2], Optional: true}
+	case slices.Equal(p.worker.Roles, []tasks.Role{tasks.RoleAuthority}):
+		return app.Admin{Addr: defaultAdmin[3], Optional: true}
 	}
-	return app.Admin{Addr: defaultWorkerAdmin, Optional: true}
+	return app.Admin{Addr: defaultAdmin[1], Optional: true}
 }
 
 // secretsConfig is about secrets that are stored.

@@ -11,7 +11,6 @@ import (
 
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/redisx"
-	"ushuru/pkg/tra"
 )
 
 // configCommand is about the settings of a process.
@@ -80,13 +79,6 @@ func (c *configCheck) check(r *run, root *commands, parsed *kong.Context) error 
 	}
 	shared, p := c.parts(root)
 	_, err := r.prepare(shared, p)
-	if p.worker != nil {
-		client, clientErr := tra.NewClient(p.authority.options())
-		if clientErr == nil {
-			client.Close()
-		}
-		err = errors.Join(err, clientErr)
-	}
 	if err != nil || c.Offline || shared.RedisURL == "" {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/listing/sites"
 	"ushuru/pkg/operate"
+	"ushuru/pkg/operate/status"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra"
 	"ushuru/tasks"
@@ -39,8 +40,6 @@ type finding struct {
 const (
 	// slowRedis is a round trip that an estimate, which makes about fifteen, is slow with.
 	slowRedis = 50 * time.Millisecond
-	// wrongClock is how far the clock of a worker may be from that of Redis: leases take seconds.
-	wrongClock = 2 * time.Second
 	// endingCertificate is how long before its end a certificate should have been renewed.
 	endingCertificate = 14 * 24 * time.Hour
 	// enoughTime bounds each question.
@@ -144,16 +143,11 @@ func (d *doctor) redis(shared sharedConfig, p parts) {
 	var trips []time.Duration
 	for range 5 {
 		begun := time.Now()
-		at, err := conn.Client().Time(ctx).Result()
-		if err != nil {
+		if err := conn.Client().Time(ctx).Err(); err != nil {
 			d.ill("redis", "look whether it runs, and at REDIS_URL", err)
 			return
 		}
 		trips = append(trips, time.Since(begun))
-		if away := time.Since(at); len(trips) == 5 && away.Abs() > wrongClock+trips[4] {
-			d.ill("clock", "have NTP set the clocks of this machine and of Redis",
-				fmt.Sprintf("this machine's is %v from that of Redis", away.Round(time.Second)))
-		}
 	}
 	slices.Sort(trips)
 	if median := trips[len(trips)/2]; median > slowRedis {
@@ -177,18 +171,11 @@ func (d *doctor) cell(ctx context.Context, conn *redisx.Conn) {
 	for _, part := range now.Unread {
 		d.ill("work", "look at Redis", part)
 	}
-	var versions, workers []string
+	var workers []string
 	for _, role := range now.Workers {
 		workers = append(workers, fmt.Sprintf("%d %s", len(role.Workers), role.Role))
-		for _, worker := range role.Workers {
-			versions = append(versions, cmp.Or(worker.Version, "unknown"))
-		}
 	}
-	slices.Sort(versions)
-	if versions = slices.Compact(versions); len(versions) > 1 {
-		d.ill("workers", "end the old ones: docs/operating.md has the order of an upgrade",
-			"several versions: "+strings.Join(versions, ", "))
-	}
+	d.receivers(now.Webhooks)
 	d.okf("processes", "%d with the API; workers by role: %s", len(now.API.Processes), strings.Join(workers, ", "))
 	if len(now.Needs) == 0 {
 		d.okf("work", "nothing needs attention")
@@ -212,7 +199,8 @@ func (d *doctor) authority(config authorityConfig) {
 	d.okf("tra", "all %d calls are answered, in %v", len(calls), time.Since(begun).Round(time.Millisecond))
 }
 
-// names asks for the address of a site, as the workers do.
+// names asks for the address of a site and connects to it, as the workers do with sites and
+// receivers.
 func (d *doctor) names() {
 	ctx, cancel := context.WithTimeout(d.ctx, enoughTime)
 	defer cancel()
@@ -222,6 +210,26 @@ func (d *doctor) names() {
 		return
 	}
 	d.okf("dns", "%s has an address", host)
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(host, "443"))
+	if err != nil {
+		d.ill("out", "let the workers of the role any connect to all public addresses at 80 and 443", err)
+		return
+	}
+	_ = conn.Close()
+	d.okf("out", "%s can be connected to", host)
+}
+
+// receivers looks at what came of the events of 24 hours. A disabled webhook needs attention anyway.
+func (d *doctor) receivers(webhooks []status.Webhook) {
+	delivered := int64(0)
+	for _, w := range webhooks {
+		delivered += w.Delivered
+		if w.Delivered == 0 && w.Failed+w.Retried > 0 && w.Disabled == "" {
+			d.ill("webhooks", "ushuru webhooks show --operator "+w.ID,
+				fmt.Sprintf("%s of %s has taken no event in 24 hours; %d attempts failed", w.Host, w.Name, w.Failed+w.Retried))
+		}
+	}
+	d.okf("webhooks", "%d receivers, %d events delivered in 24 hours", len(webhooks), delivered)
 }
 
 // ai asks each endpoint which models it has, which costs no tokens. Not every server has a list.
@@ -252,19 +260,27 @@ func (d *doctor) ai(config aiConfig) {
 	}
 }
 
-// beside asks the processes of this machine, which may not have been started yet.
+// beside asks the processes of this machine, which may not have been started yet, for what
+// Prometheus asks them for.
 func (d *doctor) beside(config adminConfig) {
+	var silent []string
 	for _, address := range (&healthCommand{adminConfig: config}).addresses() {
 		ctx, cancel := context.WithTimeout(d.ctx, enoughTime)
 		err := askHealth(ctx, "http://"+address+"/readyz")
+		if err == nil {
+			err = askHealth(ctx, "http://"+address+"/metrics")
+		}
 		cancel()
-		if _, silent := errors.AsType[*net.OpError](err); silent {
-			d.okf("metrics", "no process at %s; it may not be started, or have another ADMIN_ADDR", address)
+		if _, none := errors.AsType[*net.OpError](err); none {
+			silent = append(silent, address)
 		} else if err != nil {
 			d.ill("metrics", "docs/night.md", address+": "+err.Error())
 		} else {
 			d.okf("metrics", "the process at %s is ready and shows its metrics", address)
 		}
+	}
+	if len(silent) > 0 {
+		d.okf("metrics", "no process at %s: none may have been started there", strings.Join(silent, ", "))
 	}
 }
 

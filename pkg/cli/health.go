@@ -13,7 +13,8 @@ import (
 	"ushuru/pkg/cli/console"
 )
 
-// healthCommand asks the process beside it, for containers that have no other program.
+// healthCommand asks the processes beside it: in a container that has no other program the only
+// one, else those that listen at the default addresses.
 type healthCommand struct {
 	adminConfig
 	console.Format
@@ -33,23 +34,29 @@ func (c *healthCommand) Run(r *run) error {
 	}
 	ctx, cancel := context.WithTimeout(r.ctx, c.Timeout)
 	defer cancel()
-	var err error
+	var none error
+	var ready []string
 	for _, address := range c.addresses() {
-		if err = askHealth(ctx, "http://"+address+path); err == nil {
-			return console.Say(r.Streams, c.Format, map[string]string{"status": "ok"}, "ok")
-		}
-		if _, refused := errors.AsType[*net.OpError](err); !refused {
-			break // it answered
+		err := askHealth(ctx, "http://"+address+path)
+		if _, silent := errors.AsType[*net.OpError](err); silent {
+			none = err
+		} else if err != nil {
+			return err
+		} else {
+			ready = append(ready, address)
 		}
 	}
-	return err
+	if len(ready) == 0 {
+		return none
+	}
+	return console.Say(r.Streams, c.Format, map[string]any{"status": "ok", "addresses": ready}, "ok: "+strings.Join(ready, ", "))
 }
 
 // addresses returns where the process may listen for operators.
 func (c *healthCommand) addresses() []string {
 	address := string(c.AdminAddr)
 	if address == "" {
-		return []string{defaultAPIAdmin, defaultWorkerAdmin}
+		return defaultAdmin
 	}
 	host, port, err := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {

@@ -10,9 +10,11 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 
 	"ushuru/pkg/app"
+	"ushuru/pkg/cli/console"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/sheet/scan"
+	"ushuru/pkg/tra"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 )
@@ -148,13 +150,20 @@ func (r *run) prepare(shared sharedConfig, p parts) (app.Options, error) {
 	}
 	var worker *app.WorkerOptions
 	if p.worker != nil {
-		worker, err = p.worker.options(p.authority)
+		client, err := tra.NewClient(p.authority.options())
+		if err != nil {
+			return app.Options{}, err
+		}
+		client.Close()
+		if worker, err = p.worker.options(p.authority); err != nil {
+			return app.Options{}, err
+		}
 	}
 	return app.Options{
 		Log: r.log, Secrets: ring, Costs: costs, Sheets: hosts,
-		AllowLoopback: shared.AllowLoopback, KeyAITokens: shared.KeyAITokens, Admin: shared.adminConfig.options(p.http != nil),
+		AllowLoopback: shared.AllowLoopback, AllowVolatile: shared.AllowVolatile, KeyAITokens: shared.KeyAITokens, Admin: shared.adminConfig.options(p),
 		Traces: traces, Worker: worker,
-	}, err
+	}, nil
 }
 
 // connectServing connects a process that serves. In production it refuses a Redis that
@@ -179,7 +188,7 @@ func (r *run) connectServing(shared sharedConfig, p parts) (*redisx.Conn, error)
 		return nil, fmt.Errorf("maxmemory-policy of Redis is %s, which deletes jobs and keys when its memory is full:"+
 			" set noeviction", memory.Policy)
 	}
-	if !shared.AllowVolatile && conn.Volatile(r.ctx) {
+	if !shared.AllowVolatile && memory.Volatile {
 		return nil, errors.New("appendonly of Redis is off: a restart of Redis loses jobs, batches and keys that were accepted" +
 			" since its last snapshot: set appendonly yes;" +
 			" ALLOW_VOLATILE=true permits it")
@@ -210,7 +219,7 @@ func (r *run) sayCapacity(conn *redisx.Conn, ofKey byteSize) {
 func (r *run) serve(shared sharedConfig, p parts) error {
 	options, err := r.prepare(shared, p)
 	if err != nil {
-		return err
+		return console.ExitError{Status: fail(r.Streams, console.ExitUsage, err)}
 	}
 	for _, sentence := range r.unknown {
 		r.log.Warn(sentence)

@@ -2,11 +2,14 @@ package cli
 
 import (
 	"bytes"
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -64,11 +67,21 @@ func TestBadSettingsAreRefused(t *testing.T) {
 		"SHEET_HOSTS": "http://x/", "ROLES": "none", "DENY_NETS": "10.0.0.0/99", "USER_AGENT": "a\nb", "OPERATOR_PASSWORD": "short",
 		"LISTEN_ADDR": "here", "TRUSTED_PROXIES": "all", "PAGE_URL": "x", "PORT": "99999",
 		"ADMIN_ADDR": "127.0.0.1:70000", "KEY_BYTES": "192", "OTEL_EXPORTER_OTLP_ENDPOINT": "collector",
+		"REDIS_URL": "http://127.0.0.1", "AUTHORITY_PROXY": "ftp://proxy", "AI_MODEL": "a,,b", "WAIT_MAX": "25", "KEY_RATE": "many",
+		"USHURU_ENV": "test", "LOG_LEVEL": "loud", "PAGE": "perhaps", "SECRETS_KEY_FILE": "no such file", "CONCURRENCY": "0",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(name, value)
-			if status, out, errs := runWith(t, "config", "check", "serve", "--offline"); status != console.ExitUsage {
+			status, out, errs := runWith(t, "config", "check", "serve")
+			if status != console.ExitUsage {
 				t.Errorf("status %d: %s%s", status, out, errs)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // a start that is not refused ends then
+			defer cancel()
+			var refusal bytes.Buffer
+			started := Main(ctx, []string{"serve"}, Streams{In: strings.NewReader(""), Out: io.Discard, Err: &refusal})
+			if started != console.ExitUsage && name != "REDIS_URL" || started == 0 || !strings.Contains(refusal.String(), lastLine(errs)+"\n") {
+				t.Errorf("the check says %q, and a start with status %d %q", lastLine(errs), started, &refusal)
 			}
 		})
 	}
@@ -81,6 +94,12 @@ func TestBadSettingsAreRefused(t *testing.T) {
 			t.Errorf("%s without REDIS_URL: status %d, %q, want %d and what to set", process, status, errs, console.ExitUsage)
 		}
 	}
+}
+
+// lastLine returns the last line of an output: the error, after what is logged.
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
 func TestSecretFromAFile(t *testing.T) {

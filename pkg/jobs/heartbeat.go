@@ -36,6 +36,11 @@ type Presence struct {
 	// tokens a day of all workers; 0 is no limit.
 	Models      []string `json:"models,omitempty"`
 	DailyTokens int64    `json:"dailyTokens,omitempty"`
+
+	// Overdue are the types of the tasks whose handlers have not ended though their time was up.
+	Overdue []string `json:"overdue,omitempty"`
+	// AllowVolatile says that Redis may be one that keeps no append-only file.
+	AllowVolatile bool `json:"allowVolatile,omitempty"`
 }
 
 // Rider adds commands to the pipeline of a heartbeat. settled is called when that was
@@ -134,7 +139,7 @@ func (s *Store) deregister(ctx context.Context, worker string, rider Rider) erro
 type Heartbeater struct {
 	store  *Store
 	worker string
-	is     Presence
+	is     func() Presence
 	rider  Rider
 	uptime chan uptime
 }
@@ -145,7 +150,7 @@ type uptime struct{ last, since time.Time }
 
 // NewHeartbeater makes a Heartbeater, whose heartbeats take along what the rider adds.
 // Call Start, then Run.
-func NewHeartbeater(store *Store, worker string, is Presence, rider Rider) *Heartbeater {
+func NewHeartbeater(store *Store, worker string, is func() Presence, rider Rider) *Heartbeater {
 	h := &Heartbeater{store: store, worker: worker, is: is, rider: rider, uptime: make(chan uptime, 1)}
 	h.uptime <- uptime{}
 	return h
@@ -179,7 +184,7 @@ func (h *Heartbeater) Start(ctx context.Context) error {
 }
 
 func (h *Heartbeater) heartbeat(ctx context.Context) error {
-	err := h.store.Heartbeat(ctx, h.worker, h.is, h.rider)
+	err := h.store.Heartbeat(ctx, h.worker, h.is(), h.rider)
 	now := time.Now()
 	s := <-h.uptime
 	switch {

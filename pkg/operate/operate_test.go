@@ -22,6 +22,7 @@ import (
 	"ushuru/pkg/metrics"
 	"ushuru/pkg/operate"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 	"ushuru/pkg/webhook"
@@ -460,4 +461,44 @@ func TestActionsAreRecorded(t *testing.T) {
 	if log := r.log.String(); !strings.Contains(log, `"who":"asha@test"`) || !strings.Contains(log, `"target":"unknown"`) {
 		t.Error(log)
 	}
+}
+
+// Of 20,000 jobs that ended, 3,000 and 2,000 rows of a batch among them with one error, one command
+// tries all of these again, and no others.
+func TestAllFailuresAmongManyAreRetried(t *testing.T) {
+	testenv.Long(t)
+	t.Parallel()
+	const failed, rows, others = 3000, 2000, 15_000
+	r := start(t)
+	_, id := r.key("dealer")
+	begun := time.Now()
+	for n := range failed + others {
+		code := "fetch_timeout"
+		if n >= failed {
+			code = []string{"listing_gone", "listing_blocked", "fetch_failed"}[n%3]
+		}
+		r.fails(r.job(listing+strconv.Itoa(n), id), code)
+	}
+	table := make([]batch.Row, rows)
+	for i := range table {
+		table[i].URL = listing + "row" + strconv.Itoa(i)
+	}
+	b, err := r.batches.Create(t.Context(), batch.New{Owner: id, Rows: table})
+	r.must(err)
+	for claimed := 0; claimed < rows; {
+		got, err := r.batches.ClaimRows(t.Context(), b.ID, rows)
+		r.must(err)
+		for _, row := range got {
+			_, err := r.batches.Fail(t.Context(), b.ID, row.Index, &jobs.Error{Notice: message.Notice{Code: "fetch_timeout"}})
+			r.must(err)
+		}
+		claimed += len(got)
+	}
+	made := time.Since(begun)
+	begun = time.Now()
+	got, err := r.RetryFailed(t.Context(), operate.JobFilter{Code: "fetch_timeout"})
+	if err != nil || got.Jobs != failed || got.Rows != rows || got.LeftOut != 0 {
+		t.Errorf("got %+v, %v, want %d jobs and %d rows", got, err, failed, rows)
+	}
+	t.Logf("%+v of %d in %v, made in %v", got, failed+others+rows, time.Since(begun), made)
 }

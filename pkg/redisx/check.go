@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -115,29 +114,4 @@ func tooOld(version string) bool {
 		return false
 	}
 	return major < minMajor || major == minMajor && minor < minMinor
-}
-
-// Memory returns the memory that the server uses, and its limit, 0 for none; of a cluster
-// those of the fullest server.
-func (c *Conn) Memory(ctx context.Context) (used, limit int64, err error) {
-	if c.Embedded() { // it does not say
-		return 0, 0, nil
-	}
-	var mu sync.Mutex
-	err = c.eachServer(ctx, func(ctx context.Context, server redis.Cmdable) error {
-		text, err := server.Info(ctx, "memory").Result()
-		if err != nil {
-			return fmt.Errorf("redisx: memory: %w", err)
-		}
-		fields := infoFields(text)
-		now, _ := strconv.ParseInt(fields["used_memory"], 10, 64)
-		most, _ := strconv.ParseInt(fields["maxmemory"], 10, 64)
-		mu.Lock()
-		defer mu.Unlock()
-		if now > used {
-			used, limit = now, most
-		}
-		return nil
-	})
-	return used, limit, err
 }

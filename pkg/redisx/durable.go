@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -42,20 +41,4 @@ func (c *Conn) CheckDefaultUser(ctx context.Context) error {
 		}
 		return nil
 	})
-}
-
-// Volatile reports whether a server has appendonly off, so that a restart loses what was
-// written since its last snapshot. A server that hides it is not.
-func (c *Conn) Volatile(ctx context.Context) bool {
-	if c.Embedded() {
-		return true
-	}
-	var off atomic.Bool
-	_ = c.eachServer(ctx, func(ctx context.Context, server redis.Cmdable) error {
-		if readInfo(ctx, server)["aof_enabled"] == "0" {
-			off.Store(true)
-		}
-		return nil
-	})
-	return off.Load()
 }

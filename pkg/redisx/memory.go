@@ -1,6 +1,7 @@
 package redisx
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -9,15 +10,18 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Memory is how much a server holds.
+// Memory is how much a server holds, and whether that is on its disk.
 type Memory struct {
 	Used   int64  // bytes; 0 when the server does not tell
 	Limit  int64  // bytes; 0 means none
 	Policy string // what it does at the limit
+
+	Volatile bool   // it keeps no append-only file
+	Unsaved  string // the field of INFO that says that its disk was not written the last time; "" for none
 }
 
 // ReadMemory returns the memory of a server; of a cluster that of the server that is
-// fullest.
+// fullest, and what is wrong with the disk of any.
 func ReadMemory(ctx context.Context, client redis.UniversalClient) (Memory, error) {
 	cluster, ok := client.(*redis.ClusterClient)
 	if !ok {
@@ -31,9 +35,11 @@ func ReadMemory(ctx context.Context, client redis.UniversalClient) (Memory, erro
 		memory := memoryOf(ctx, node)
 		mu.Lock()
 		defer mu.Unlock()
+		volatile, unsaved := fullest.Volatile || memory.Volatile, cmp.Or(fullest.Unsaved, memory.Unsaved)
 		if memory.part() >= fullest.part() {
 			fullest = memory
 		}
+		fullest.Volatile, fullest.Unsaved = volatile, unsaved
 		return nil
 	})
 	if err != nil {
@@ -55,7 +61,13 @@ func memoryOf(ctx context.Context, server redis.Cmdable) Memory {
 	info := readInfo(ctx, server)
 	used, _ := strconv.ParseInt(info["used_memory"], 10, 64)
 	limit, _ := strconv.ParseInt(info["maxmemory"], 10, 64)
-	return Memory{used, limit, info["maxmemory_policy"]}
+	memory := Memory{Used: used, Limit: limit, Policy: info["maxmemory_policy"], Volatile: info["aof_enabled"] == "0"}
+	for _, field := range []string{"aof_last_write_status", "aof_last_bgrewrite_status", "rdb_last_bgsave_status"} {
+		if info[field] == "err" {
+			memory.Unsaved = cmp.Or(memory.Unsaved, field)
+		}
+	}
+	return memory
 }
 
 // Evicts reports whether the server deletes keys, of jobs too, when its memory is full. A

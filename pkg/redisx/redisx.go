@@ -3,6 +3,7 @@
 package redisx
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,6 +66,9 @@ func Open(ctx context.Context, options Options) (*Conn, error) {
 		return nil, err
 	}
 	if err := conn.check(ctx); err != nil && (!options.AllowLoading || !IsLoading(err)) {
+		if _, reply := errors.AsType[redis.Error](err); !reply {
+			err = cmp.Or(conn.endpoint.wrongScheme(ctx), err)
+		}
 		return nil, errors.Join(fmt.Errorf("redisx: connect to %s: %w", conn, err), conn.Close())
 	}
 	return conn, nil

@@ -182,7 +182,7 @@ func workerSection(now *status.Status) section {
 	for _, role := range now.Workers {
 		versions := map[string]bool{}
 		for _, w := range role.Workers {
-			versions[w.Version] = true
+			versions[cmp.Or(w.Version, "unknown")] = true
 		}
 		part.rows = append(part.rows, []string{
 			role.Role, strconv.Itoa(len(role.Workers)), strconv.Itoa(role.Waiting), at(role.LastBeat),

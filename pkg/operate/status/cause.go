@@ -22,6 +22,10 @@ const (
 	errorsPerThousand = 14.4
 	// roleKept is for how long a role that no worker has any more is missed.
 	roleKept = 7 * 24 * time.Hour
+	// wrongClock is how far a clock may be from that of Redis: leases take seconds.
+	wrongClock = 5 * time.Second
+	// upgradeTakes is for how long two versions work beside one another in an upgrade.
+	upgradeTakes = 30 * time.Minute
 )
 
 // Severity says how fast an operator must know of a cause.
@@ -82,7 +86,7 @@ func redisCauses() []cause {
 			find: (*Status).fullRedis,
 			expr: fmt.Sprintf("max(ushuru_redis_memory_bytes) / (max(ushuru_redis_memory_limit_bytes) > 0) > %.2g",
 				redisPercent/100.0),
-			hold:    "5m",
+			hold: "5m", after: []string{"UshuruRedisRefusesWrites"},
 			summary: "Redis uses {{ $value | humanizePercentage }} of its memory. When it is full, new work is refused.",
 			noticed: "nothing yet; when it is full, new work is refused",
 			over:    fmt.Sprintf("less than %d %% of `maxmemory` is used", redisPercent),
@@ -94,6 +98,29 @@ func redisCauses() []cause {
 			summary: "Redis has lost writes that it had acknowledged. Jobs, batches and keys may be gone.",
 			noticed: "jobs and batches that were accepted are not found",
 			over:    "an operator has deleted `canary:loss`, or a day has passed",
+		},
+		{
+			code: NeedUnsaved, alert: "UshuruRedisDisk", severity: Ticket, command: "redis-cli info persistence",
+			find: (*Status).unsavedRedis,
+			expr: "max(ushuru_redis_unsaved) == 1", hold: "1m", after: []string{"UshuruRedisDown", "UshuruRedisRefusesWrites"},
+			summary: "Redis could not write its disk the last time. When that goes on, it refuses writes or ends.",
+			noticed: "nothing yet; when the disk is full, new work is refused",
+			over:    "Redis has written its disk",
+		},
+		{
+			code: NeedVolatile, alert: "UshuruRedisVolatile", severity: Ticket, command: "redis-cli config set appendonly yes",
+			find: (*Status).volatileRedis,
+			expr: "max(ushuru_redis_volatile) == 1", hold: "5m", after: []string{"UshuruRedisDown"},
+			summary: "Redis keeps no append-only file. A restart of it loses jobs, batches and keys.",
+			noticed: "nothing until Redis is started again",
+			over:    "`appendonly` is `yes`",
+		},
+		{
+			code: NeedClock, alert: "UshuruClockWrong", severity: Ticket, command: "redis-cli time", find: (*Status).otherClock,
+			expr: fmt.Sprintf("abs(ushuru_clock_offset_seconds) > %g", wrongClock.Seconds()), hold: "5m",
+			summary: "The clock of {{ $labels.instance }} is {{ $value | humanizeDuration }} from that of Redis.",
+			noticed: "work is done twice or late; dates are wrong",
+			over:    "the clocks agree to five seconds",
 		},
 	}
 }
@@ -128,6 +155,21 @@ func processCauses() []cause {
 			noticed: "jobs of one kind stand still",
 			over:    "a worker of the role sends its heartbeat",
 		},
+		{
+			code: NeedOverdue, alert: "UshuruHandlerStuck", severity: Ticket, command: "ushuru jobs list --operator --state running",
+			find: (*Status).overdueHandlers,
+			expr: "max(ushuru_tasks_overdue) > 0", after: []string{"UshuruRedisDown"},
+			summary: "A handler has not ended though its time was up. It holds a place of its worker, whose log has its stack.",
+			noticed: "maybe nothing: other places do the work",
+			over:    "the handler has ended, or its worker was started again",
+		},
+		{
+			code: NeedVersions, alert: "UshuruOldVersion", severity: Ticket, command: "ushuru status", find: (*Status).oldVersions,
+			expr: "count(count by (version, commit) (ushuru_build_info)) > 1", hold: fmt.Sprintf("%gm", upgradeTakes.Minutes()),
+			summary: "{{ $value }} versions work beside one another for longer than an upgrade takes.",
+			noticed: "answers differ by the process that gives them",
+			over:    "the old processes have ended",
+		},
 		// Who is not there when work stands still is woken by the alerts of waits.
 		{code: NeedPaused, severity: Page, command: "ushuru queues resume %s", find: (*Status).pausedQueues},
 		{
@@ -154,6 +196,7 @@ func processCauses() []cause {
 			hold: "2m",
 			after: []string{
 				"UshuruRedisDown", "UshuruRedisRefusesWrites", "UshuruNoWorker", "UshuruAuthorityDown", "UshuruAuthorityRefuses",
+				"UshuruAuthorityCertificate",
 			},
 			summary: "Work for people ({{ $labels.class }}{{ $labels.queue }}) has waited for {{ $value | humanizeDuration }}.",
 			noticed: "pages show that a car waits for long",
@@ -167,6 +210,7 @@ func processCauses() []cause {
 			hold: "15m",
 			after: []string{
 				"UshuruRedisDown", "UshuruRedisRefusesWrites", "UshuruNoWorker", "UshuruAuthorityDown", "UshuruAuthorityRefuses",
+				"UshuruAuthorityCertificate",
 			},
 			summary: "A row of a batch ({{ $labels.class }}{{ $labels.queue }}) has waited for {{ $value | humanizeDuration }}.",
 			noticed: "batches take longer than their callers expect",
@@ -181,7 +225,7 @@ func authorityCauses() []cause {
 			code: NeedAuthority, alert: "UshuruAuthorityDown", severity: Page, command: "ushuru authority check",
 			find: (*Status).authorityDown,
 			expr: `max(ushuru_authority_state{state="down"}) == 1` +
-				` and on() max(ushuru_authority_outage{reason=~"refused|no_worker"}) < 1`,
+				` and on() max(ushuru_authority_outage{reason=~"refused|certificate|no_worker"}) < 1`,
 			hold:    fmt.Sprintf("%gm", authorityDownAfter.Minutes()),
 			summary: "TRA's calculator has not answered for five minutes. New cars wait; known ones are answered.",
 			noticed: "new cars wait; known ones are answered",
@@ -192,6 +236,14 @@ func authorityCauses() []cause {
 			find: (*Status).authorityRefuses,
 			expr: `max(ushuru_authority_outage{reason="refused"}) == 1`, hold: "2m",
 			summary: "TRA's calculator refuses every worker, as it does outside Tanzania.",
+			noticed: "new cars wait; known ones are answered",
+			over:    "`ushuru authority check` succeeds",
+		},
+		{
+			code: NeedTrust, alert: "UshuruAuthorityCertificate", severity: Page, command: "ushuru authority check",
+			find: (*Status).authorityTrust,
+			expr: `max(ushuru_authority_outage{reason="certificate"}) == 1`, hold: "2m",
+			summary: "The certificate of TRA's calculator, or of the proxy to it, is not valid.",
 			noticed: "new cars wait; known ones are answered",
 			over:    "`ushuru authority check` succeeds",
 		},

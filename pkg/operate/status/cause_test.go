@@ -104,6 +104,17 @@ func TestCausesAreComplete(t *testing.T) {
 	}
 }
 
+// A clock that is wrong by more than five seconds is told of, whichever is ahead.
+func TestAWrongClockIsTold(t *testing.T) {
+	t.Parallel()
+	for ahead, want := range map[int64]int{0: 0, 4900: 0, -4900: 0, 5100: 1, -5100: 1} {
+		s := Status{Redis: Redis{AheadMS: ahead}}
+		if needs := s.NeedsOf(); len(needs) != want || want == 1 && needs[0].Code != NeedClock {
+			t.Errorf("%d ms ahead: got %+v, want %d", ahead, needs, want)
+		}
+	}
+}
+
 // What follows from a cause is not said beside it.
 func TestOneCauseIsOneNeed(t *testing.T) {
 	t.Parallel()
@@ -123,6 +134,10 @@ func TestOneCauseIsOneNeed(t *testing.T) {
 	s.Redis.Refuses = "MISCONF"
 	if got, want := codes(), []string{NeedWrites}; !slices.Equal(got, want) {
 		t.Errorf("with a Redis that refuses writes got %v, want %v", got, want)
+	}
+	s.Redis.Unsaved = "rdb_last_bgsave_status"
+	if got, want := codes(), []string{NeedWrites}; !slices.Equal(got, want) {
+		t.Errorf("with a Redis whose disk is full got %v, want %v", got, want)
 	}
 	s = Status{OldestMS: s.OldestMS}
 	if got, want := codes(), []string{NeedPeople, NeedBatches}; !slices.Equal(got, want) {

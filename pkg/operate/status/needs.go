@@ -35,6 +35,12 @@ const (
 	NeedAPI       = "no_api"            // there are workers, and no API
 	NeedPaused    = tasks.QueuePaused   // an operator has paused a queue
 	NeedErrors    = "api_errors"        // the API answers too often with errors of ours
+	NeedUnsaved   = "redis_unsaved"     // Redis could not write its disk
+	NeedVolatile  = "redis_volatile"    // Redis keeps no append-only file
+	NeedClock     = "clock_differs"     // a clock is not that of Redis
+	NeedOverdue   = "handler_stuck"     // a handler does not end though its time is up
+	NeedVersions  = "old_version"       // an old version works beside a new one
+	NeedTrust     = "authority_trust"   // the certificate of TRA or of the proxy to it is not valid
 )
 
 // Need is something that needs an operator's attention.
@@ -106,6 +112,59 @@ func (s *Status) fullRedis() []Need {
 	return one(p >= redisPercent, nil, "Redis uses %d %% of its memory. When it is full no work is accepted.", p)
 }
 
+func (s *Status) unsavedRedis() []Need {
+	return one(s.Redis.Unsaved != "", nil, "Redis could not write its disk (%s): when that goes on, it refuses writes or ends.",
+		s.Redis.Unsaved)
+}
+
+// volatileRedis leaves out what a worker was told to allow.
+func (s *Status) volatileRedis() []Need {
+	allowed := slices.ContainsFunc(s.Workers, func(role Role) bool {
+		return slices.ContainsFunc(role.Workers, func(w Worker) bool { return w.allowVolatile })
+	})
+	return one(s.Redis.Volatile && !allowed, nil, "Redis keeps no append-only file: a restart of it loses jobs, batches and keys.")
+}
+
+func (s *Status) otherClock() []Need {
+	away := time.Duration(s.Redis.AheadMS) * time.Millisecond
+	return one(away.Abs() > wrongClock, nil, "The clock of this machine is %v from that of Redis: leases and dates go wrong.",
+		away.Round(time.Second))
+}
+
+// workers returns the workers that live, each once.
+func (s *Status) workers() (all []Worker) {
+	for _, role := range s.Workers {
+		for _, worker := range role.Workers {
+			if !slices.ContainsFunc(all, func(w Worker) bool { return w.ID == worker.ID }) {
+				all = append(all, worker)
+			}
+		}
+	}
+	return all
+}
+
+func (s *Status) overdueHandlers() (needs []Need) {
+	for _, worker := range s.workers() {
+		for _, name := range worker.Overdue {
+			needs = append(needs, Need{About: name, Text: fmt.Sprintf("A handler of %s has not ended though its time was up."+
+				" The log of worker %s has its stack; it holds a place until that worker is started again.", name, worker.ID)})
+		}
+	}
+	return needs
+}
+
+// oldVersions looks at what has lived beside another version for longer than an upgrade takes.
+func (s *Status) oldVersions() []Need {
+	versions := map[string]bool{}
+	for _, worker := range s.workers() {
+		if s.At.Sub(worker.Started) > upgradeTakes {
+			versions[worker.Version] = true
+		}
+	}
+	return one(len(versions) > 1, nil, "Workers of several versions work beside one another: %s.",
+		strings.Join(slices.Sorted(maps.Keys(versions)), ", "))
+}
+
 // missingAPI looks where workers live: elsewhere nothing runs yet.
 func (s *Status) missingAPI() []Need {
 	lives := slices.ContainsFunc(s.Workers, func(role Role) bool { return len(role.Workers) > 0 })
@@ -170,10 +229,15 @@ func (s *Status) authorityRefuses() []Need {
 		"TRA's calculator refuses the workers: they must call from a Tanzanian address.")
 }
 
+func (s *Status) authorityTrust() []Need {
+	return one(s.Authority.Reason == string(tra.Certificate), s.Authority.LastSuccessAt,
+		"The certificate of TRA's calculator, or of the proxy to it, is not valid.")
+}
+
 // authorityDown leaves out what other causes tell of: a refusal, and a role without a worker.
 func (s *Status) authorityDown() []Need {
 	a := s.Authority
-	other := a.Reason == string(tra.Refused) || a.Reason == tra.ReasonNoWorker
+	other := slices.Contains([]string{string(tra.Refused), string(tra.Certificate), tra.ReasonNoWorker}, a.Reason)
 	down := a.State == tra.Down && !other && s.At.Sub(timeOf(a.LastSuccessAt)) > authorityDownAfter
 	return one(down, a.LastSuccessAt, "TRA's calculator does not answer (%s).", cmp.Or(string(a.ErrorKind), "unknown"))
 }
@@ -219,11 +283,8 @@ func (s *Status) failingModels() (needs []Need) {
 		if model.InRow < aiFailures {
 			continue
 		}
-		kinds := slices.SortedFunc(maps.Keys(model.Failed), func(a, b string) int {
-			return cmp.Or(cmp.Compare(model.Failed[b], model.Failed[a]), strings.Compare(a, b))
-		})
 		why := "unknown"
-		if len(kinds) > 0 {
+		if kinds := Commonest(model.Failed); len(kinds) > 0 {
 			why = kinds[0]
 		}
 		needs = append(needs, Need{

@@ -27,8 +27,11 @@ type Worker struct {
 	ID       string    `json:"id"`
 	Roles    []string  `json:"roles"`
 	Version  string    `json:"version,omitempty"`
+	Overdue  []string  `json:"overdue,omitempty"` // types of the tasks that do not end though their time is up
 	Started  time.Time `json:"started"`
 	LastBeat time.Time `json:"lastBeat"`
+
+	allowVolatile bool // see NeedVolatile
 }
 
 func (r *reading) roles() []Role {
@@ -49,7 +52,10 @@ func (r *reading) roles() []Role {
 }
 
 func shown(w jobs.Worker) Worker {
-	return Worker{ID: w.ID, Roles: w.Roles, Version: w.Version, Started: w.Started, LastBeat: w.LastBeat}
+	return Worker{
+		ID: w.ID, Roles: w.Roles, Version: w.Version, Overdue: w.Overdue, Started: w.Started, LastBeat: w.LastBeat,
+		allowVolatile: w.AllowVolatile,
+	}
 }
 
 // countWaiting adds the queues of the role.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	"ushuru/pkg/ai"
 	"ushuru/pkg/metrics"
@@ -110,6 +111,10 @@ type Redis struct {
 	Policy string `json:"policy,omitempty"`
 
 	Refuses string `json:"refuses,omitempty"` // why it refuses writes
+	Unsaved string `json:"unsaved,omitempty"` // the field of INFO that says that its disk was not written the last time
+
+	Volatile bool  `json:"volatile,omitempty"` // it keeps no append-only file
+	AheadMS  int64 `json:"aheadMs"`            // of its clock: that of who reads this
 
 	Loss *redisx.Loss `json:"loss,omitempty"` // of what it had acknowledged, found within a day
 }
@@ -120,7 +125,15 @@ func (r Redis) Percent() int { return percent(r.Used, r.Limit) }
 func (r *reading) memory(ctx context.Context) (Redis, error) {
 	memory, err := redisx.ReadMemory(ctx, r.redis)
 	loss, lossErr := redisx.ReadLoss(ctx, r.redis)
-	return Redis{Used: memory.Used, Limit: memory.Limit, Policy: memory.Policy, Loss: loss}, errors.Join(err, lossErr)
+	begun := time.Now()
+	at, timeErr := r.redis.Time(ctx).Result()
+	part := Redis{
+		Used: memory.Used, Limit: memory.Limit, Policy: memory.Policy, Loss: loss, Unsaved: memory.Unsaved, Volatile: memory.Volatile,
+	}
+	if timeErr == nil {
+		part.AheadMS = begun.Add(time.Since(begun) / 2).Sub(at).Milliseconds() //nolint:mnd // the middle of the round trip
+	}
+	return part, errors.Join(err, lossErr, timeErr)
 }
 
 // percent returns part of whole in percent; 0 when there is no whole.

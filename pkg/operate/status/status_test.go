@@ -37,16 +37,17 @@ type rig struct {
 	*status.Reader
 
 	t      *testing.T
+	server *redistest.Server
 	client redis.UniversalClient
 	counts *metrics.Metrics
 }
 
-func newRig(t *testing.T, conn *redisx.Conn) *rig {
+func newRig(t *testing.T, server *redistest.Server, conn *redisx.Conn) *rig {
 	t.Helper()
 	now := time.Now() // an hour that turns during the test is none of its
 	clock := func() time.Time { return now }
 	r := &rig{
-		status.New(status.Options{Redis: conn.Client(), Limits: pace.Limits{Jobs: 10, AITokens: 1000}, Now: clock}), t, conn.Client(),
+		status.New(status.Options{Redis: conn.Client(), Limits: pace.Limits{Jobs: 10, AITokens: 1000}, Now: clock}), t, server, conn.Client(),
 		metrics.New(metrics.Options{Codes: codes, Recorder: metrics.NewRecorder(metrics.RecorderOptions{
 			Redis: conn.Client(), Now: clock, HostOf: func(host string) string { return strings.TrimPrefix(host, "www.") },
 		})}),
@@ -61,7 +62,8 @@ func newRig(t *testing.T, conn *redisx.Conn) *rig {
 
 func onRedis(t *testing.T) *rig {
 	t.Helper()
-	return newRig(t, redistest.Open(t, redistest.Start(t).URL))
+	server := redistest.Start(t, redistest.AOF(), redistest.SavePoint())
+	return newRig(t, server, redistest.Open(t, server.URL))
 }
 
 func (r *rig) read() status.Status {
@@ -276,6 +278,54 @@ func TestNeeds(t *testing.T) {
 			provoke: func(r *rig) { r.answers("unavailable", 1) },
 		},
 		{
+			name: "Redis cannot write its disk", need: status.NeedUnsaved,
+			below: func(r *rig) {
+				r.must(r.client.ConfigSet(r.t.Context(), "stop-writes-on-bgsave-error", "no").Err())
+				r.server.FailSaves()()
+			},
+			provoke: func(r *rig) { r.server.FailSaves() },
+		},
+		{
+			name: "Redis cannot write its disk, and refuses writes for it", need: status.NeedWrites, below: func(*rig) {},
+			provoke: func(r *rig) { r.server.FailSaves() },
+		},
+		{
+			name: "Redis keeps no append-only file", need: status.NeedVolatile,
+			below: func(r *rig) {
+				r.beat("w", jobs.Presence{Roles: []string{"any"}, AllowVolatile: true})
+				r.must(r.client.ConfigSet(r.t.Context(), "appendonly", "no").Err())
+			},
+			provoke: func(r *rig) { r.beat("w", jobs.Presence{Roles: []string{"any"}}) },
+		},
+		{
+			name: "a handler does not end", need: status.NeedOverdue, about: tasks.TypeScrape,
+			below: func(r *rig) { r.beat("w", jobs.Presence{Roles: []string{"any", "ai"}}) },
+			provoke: func(r *rig) {
+				r.beat("w", jobs.Presence{Roles: []string{"any", "ai"}, Overdue: []string{tasks.TypeScrape}})
+			},
+		},
+		{
+			name: "an old version works beside a new one", need: status.NeedVersions,
+			below: func(r *rig) {
+				r.beat("old", jobs.Presence{Roles: []string{"any"}, Version: "1", Started: time.Now().Add(-time.Hour)})
+				r.beat("new", jobs.Presence{Roles: []string{"any"}, Version: "2", Started: time.Now().Add(-29 * time.Minute)})
+			},
+			provoke: func(r *rig) {
+				r.beat("new", jobs.Presence{Roles: []string{"any"}, Version: "2", Started: time.Now().Add(-31 * time.Minute)})
+			},
+		},
+		{
+			name: "the certificate of TRA is not valid", need: status.NeedTrust,
+			below: func(r *rig) {
+				r.must(r.client.Set(r.t.Context(), "tra:worker", 1, 0).Err())
+				r.must(r.client.HSet(r.t.Context(), "tra:status", "checkedAt", stamp(0), "errorKind", "certificate",
+					"lastFailureAt", stamp(time.Minute), "lastSuccessAt", stamp(0), "breaker", "open").Err())
+			},
+			provoke: func(r *rig) {
+				r.must(r.client.HSet(r.t.Context(), "tra:status", "lastFailureAt", stamp(0), "lastSuccessAt", stamp(6*time.Minute)).Err())
+			},
+		},
+		{
 			name: "Redis is nearly full", need: status.NeedRedis,
 			below: func(r *rig) { // beside so much the connections of the test are nothing
 				r.must(r.client.SetRange(r.t.Context(), "ballast", 50<<20, "x").Err())
@@ -344,7 +394,7 @@ func (r *rig) endpoint(owner, disabled string) {
 
 // The attempts of a webhook are shown with it.
 func TestAttemptsOfAWebhookAreCounted(t *testing.T) {
-	r := newRig(t, redistest.Open(t, redistest.Start(t).URL))
+	r := newRig(t, nil, redistest.Open(t, redistest.Start(t).URL))
 	r.endpoint(r.newKey("Juma"), "")
 	for outcome, n := range map[string]int{metrics.OK: 3, "retried": 4, "given_up": 1, "gone": 1} {
 		for range n {
@@ -375,7 +425,9 @@ func (r *rig) useTokens(key string, n int64) {
 
 func TestStatusOfAnEmptyRedis(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		now := newRig(t, conn).read()
+		r := newRig(t, nil, conn)
+		_ = r.client.ConfigSet(t.Context(), "appendonly", "yes") // that of the test has no append-only file
+		now := r.read()
 		if len(now.Needs)+len(now.Unread)+len(now.Sites)+len(now.Batches) > 0 || len(now.Workers) != len(tasks.Roles) {
 			t.Errorf("%+v", now)
 		}
@@ -479,7 +531,7 @@ func TestStatusHasNoSecrets(t *testing.T) {
 
 func TestWorkersByRole(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		r := newRig(t, conn)
+		r := newRig(t, nil, conn)
 		r.beat("one", jobs.Presence{Roles: []string{"any", "ai"}, Version: "1.2.0", Started: time.Now()})
 		r.beat("two", jobs.Presence{Roles: []string{"any"}})
 		r.must(jobs.NewStore(r.client).Deregister(t.Context(), "two"))
@@ -499,7 +551,7 @@ func TestWorkersByRole(t *testing.T) {
 func TestReadFailsWithoutRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	r := newRig(t, redistest.Open(t, server.URL))
+	r := newRig(t, nil, redistest.Open(t, server.URL))
 	server.Kill()
 	if _, err := r.Read(t.Context()); err == nil {
 		t.Error("a status was read without Redis")
@@ -509,7 +561,7 @@ func TestReadFailsWithoutRedis(t *testing.T) {
 // The answers of a model and its failures are counted apart.
 func TestCallsOfAModelAreCounted(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, redistest.Open(t, redistest.Start(t).URL))
+	r := newRig(t, nil, redistest.Open(t, redistest.Start(t).URL))
 	for _, kind := range []string{"", "timeout", "", "timeout", "refused"} {
 		r.call("large", kind)
 	}

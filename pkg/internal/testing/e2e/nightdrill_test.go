@@ -185,7 +185,7 @@ const oftenWith = "UshuruPeopleWait"
 // What docs/night.md shows of what a command printed: bytes of a line, and how many first
 // and last lines.
 const (
-	lineShown = 160
+	lineShown = 100
 	endsShown = 2
 )
 
@@ -204,7 +204,6 @@ func shorten(printed string) string {
 // String is what docs/night.md shows.
 func (s seen) String() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "alert    %s (%s): %s\n", s.alert, s.severity, s.summary)
 	for i, did := range s.did {
 		if slices.ContainsFunc(s.did[:i], func(before ran) bool { return before.command == did.command }) {
 			continue // how it looks when all is well again
@@ -212,7 +211,7 @@ func (s seen) String() string {
 		did.out = shorten(did.out)
 		text.WriteString("\n" + did.String() + "\n")
 	}
-	return strings.TrimRight(text.String(), "\n")
+	return strings.Trim(text.String(), "\n")
 }
 
 var (

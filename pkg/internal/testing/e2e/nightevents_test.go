@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ushuru/pkg/ai/aitest"
+	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra/tratest"
 )
@@ -90,7 +91,7 @@ func workEvents() []event {
 			s.ask(50)
 		},
 		need: `A person has waited for .* for the oldest job that has not ended\.`, console: true,
-		commands: []string{"ushuru jobs list --state running | head -4", "ushuru status | head -6"}, end: recovers,
+		commands: []string{"ushuru jobs list --state running | head -2", "ushuru status | head -6"}, end: recovers,
 		with: []string{"UshuruErrorBudget"},
 	}, {
 		alert: "UshuruNoWorker", metric: `max by (role) (ushuru_workers{role="authority"})`,
@@ -112,7 +113,7 @@ func workEvents() []event {
 		provoke: func(s *nightService) { s.ai.SetFaults(aitest.Faults{Status: http.StatusInternalServerError}) },
 		keep:    askAI,
 		need:    `The last \d+ calls of the AI simulated have failed, most of them in 24 hours with unavailable\.`, console: true,
-		log: `an AI endpoint gave no good answer`, commands: []string{"ushuru status"},
+		log: `an AI endpoint gave no good answer`, commands: []string{"ushuru status | head -2"},
 		end: func(s *nightService) { s.ai.SetFaults(aitest.Faults{}) },
 	}, {
 		alert: "UshuruAIBudget", metric: `max(ushuru_ai_budget_used_tokens) / max(ushuru_ai_budget_tokens)`,
@@ -132,7 +133,7 @@ func workEvents() []event {
 			s.named = strings.NewReplacer("WEBHOOK", id)
 		},
 		need: `A webhook of .* is disabled`, console: true, log: `answered 410`,
-		commands: []string{"ushuru webhooks list", "ushuru webhooks show WEBHOOK"},
+		commands: []string{"ushuru webhooks list"},
 	}}
 }
 
@@ -161,11 +162,39 @@ func authorityEvents() []event {
 		need: `TRA's calculator refuses the workers: they must call from a Tanzanian address\.`, console: true, log: `refuse`,
 		commands: check, end: recovers, after: []string{"ushuru breaker reset"}, with: []string{"UshuruPeopleWait"},
 	}, {
+		alert: "UshuruAuthorityCertificate", metric: `max(ushuru_authority_outage{reason="certificate"})`,
+		provoke: func(s *nightService) {
+			untrusted := httptest.NewTLSServer(http.NotFoundHandler())
+			s.t.Cleanup(untrusted.Close)
+			trusted := s.authority.URL
+			s.moveAuthority(untrusted.URL)
+			s.repair = func() { s.moveAuthority(trusted) }
+		},
+		need: `The certificate of TRA's calculator, or of the proxy to it, is not valid\.`, console: true, log: `certificate`,
+		commands: check, end: func(s *nightService) { s.repair() }, with: []string{"UshuruPeopleWait", "UshuruNotScraped"},
+	}, {
 		alert: "UshuruAuthorityDown", metric: `max(ushuru_authority_state{state="down"})`,
 		provoke: faulty(tratest.Faults{Status: 503}), keep: askOne,
 		need: `TRA's calculator does not answer \(unavailable\)\.`, console: true, log: `unavailable`,
 		commands: check, end: recovers, after: []string{"ushuru breaker reset"}, with: []string{"UshuruPeopleWait"},
 	}}
+}
+
+// moveAuthority has the worker of the role authority, and the operator, call another address.
+func (s *nightService) moveAuthority(url string) {
+	s.authority.URL = url
+	worker := s.processes["worker-authority"]
+	worker.Kill()
+	worker.args = authorityWorker(s)
+	s.run(worker.name)
+}
+
+// configure sets a setting of Redis.
+func (s *nightService) configure(name, value string) {
+	s.t.Helper()
+	conn := redistest.Open(s.t, s.redis.URL)
+	must(s.t, conn.Client().ConfigSet(s.t.Context(), name, value).Err())
+	must(s.t, conn.Close())
 }
 
 // ballast is what fills Redis, in bytes of a key.
@@ -182,9 +211,9 @@ func redisEvents() []event {
 		provoke: func(s *nightService) {
 			conn := redistest.Open(s.t, s.redis.URL)
 			for i := range maxMemory / ballast {
-				used, _, err := conn.Memory(s.t.Context())
+				memory, err := redisx.ReadMemory(s.t.Context(), conn.Client())
 				must(s.t, err)
-				if used > maxMemory*85/100 {
+				if memory.Used > maxMemory*85/100 {
 					break
 				}
 				must(s.t, conn.Client().SetRange(s.t.Context(), fmt.Sprintf("ballast:%d", i), ballast, "x").Err())
@@ -194,8 +223,25 @@ func redisEvents() []event {
 		need: `Redis uses \d+ % of its memory\. When it is full no work is accepted\.`, console: true,
 		commands: []string{
 			"redis-cli -u $REDIS_URL info memory | grep -E '^(used_memory_human|maxmemory_human|maxmemory_policy)'",
-			"redis-cli -u $REDIS_URL --memkeys | tail -20", "redis-cli -u $REDIS_URL config set maxmemory 128mb",
+			"redis-cli -u $REDIS_URL config set maxmemory 128mb",
 		},
+	}, {
+		alert: "UshuruRedisDisk", metric: `max(ushuru_redis_unsaved)`,
+		provoke: func(s *nightService) {
+			s.configure("stop-writes-on-bgsave-error", "no")
+			s.repair = s.redis.FailSaves()
+		},
+		need: `Redis could not write its disk \(rdb_last_bgsave_status\)`, console: true,
+		commands: []string{"redis-cli -u $REDIS_URL info persistence | grep _status"},
+		end: func(s *nightService) {
+			s.repair()
+			s.configure("stop-writes-on-bgsave-error", "yes")
+		},
+	}, {
+		alert: "UshuruRedisVolatile", metric: `max(ushuru_redis_volatile)`,
+		provoke: func(s *nightService) { s.configure("appendonly", "no") },
+		need:    `Redis keeps no append-only file`, console: true,
+		commands: []string{"redis-cli -u $REDIS_URL config set appendonly yes"},
 	}, {
 		// What a restart with a part of the data does is tried by TestARestartOfTheDeliveredRedisLosesNothing.
 		alert: "UshuruRedisLost", metric: `max(ushuru_redis_loss_timestamp_seconds) > bool 0`,
@@ -218,7 +264,7 @@ func redisEvents() []event {
 		alert: "UshuruErrorBudget", metric: `sum(rate(ushuru_http_requests_total{class="5xx",route=~"/v1/.*"}[5s])) / sum(rate(ushuru_http_requests_total{route=~"/v1/.*"}[5s]))`,
 		provoke: func(s *nightService) { s.repair = s.redis.FailSaves() },
 		keep:    func(s *nightService) { s.post("/v1/quote", s.cars[0]) },
-		need:    `Redis refuses writes`, log: `MISCONF`, end: func(s *nightService) { s.repair() }, commands: []string{"ushuru status"},
+		need:    `Redis refuses writes`, log: `MISCONF`, end: func(s *nightService) { s.repair() }, commands: []string{"ushuru status | head -2"},
 		with: []string{"UshuruRedisRefusesWrites"},
 	}}
 }
