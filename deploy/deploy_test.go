@@ -52,6 +52,33 @@ func newEnv(t *testing.T) map[string]string {
 	return files
 }
 
+// For the systemd units new-env makes a file for each of them, of users of Redis on this machine, and
+// one for the operator; redis/start writes the users with the same passwords.
+func TestNewEnvMakesTheSettingsOfTheUnits(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	shell := func(script string) (string, error) {
+		command := exec.CommandContext(t.Context(), testenv.Binary(t, "sh"), "-c", script)
+		command.Env = []string{"DIR=" + dir, "PATH=" + os.Getenv("PATH")}
+		out, err := command.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := shell(`./new-env "$DIR" && set -a && . "$DIR/redis.env" && ACL_FILE="$DIR/users.acl" sh redis/start users`); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	acl := read(t, filepath.Join(dir, "users.acl"))
+	for name, user := range map[string]string{"api": "api", "any": "worker", "ai": "ai", "authority": "authority", "operator": "operator"} {
+		password := regexp.MustCompile(`REDIS_URL=redis://` + user + `:([0-9a-f]+)@127\.0\.0\.1:6379/0`).
+			FindStringSubmatch(read(t, filepath.Join(dir, name+".env")))
+		if password == nil || !strings.Contains(acl, "\nuser "+user+" on >"+password[1]+" ") {
+			t.Errorf("%s.env is no user %s of Redis", name, user)
+		}
+	}
+	if out, err := shell(`./new-env "$DIR"`); err == nil {
+		t.Errorf("the second time it replaces the passwords: %s", out)
+	}
+}
+
 // value returns a setting of a file.
 func value(t *testing.T, file, name string) string {
 	t.Helper()

@@ -26,7 +26,9 @@ func promtool(t *testing.T, args ...string) {
 func TestAlertsFire(t *testing.T) {
 	testenv.Long(t)
 	t.Parallel()
-	promtool(t, "check", "config", "prometheus.yml")
+	for _, settings := range []string{"prometheus.yml", "systemd.yml", "kubernetes.yml"} {
+		promtool(t, "check", "config", "--syntax-only", settings)
+	}
 	promtool(t, "check", "rules", "alerts.yml")
 	promtool(t, "test", "rules", "alerts_test.yml")
 	tests := read(t, filepath.Join("prometheus", "alerts_test.yml"))
@@ -112,5 +114,27 @@ func TestAlertsAndPanelsUseMetricsThatExist(t *testing.T) {
 				t.Errorf("%s asks for %s, which docs/metrics.md does not have", where, metric)
 			}
 		}
+	}
+}
+
+// The alerts that ask for the label job or service find them on the processes of each way to
+// deploy, and Prometheus asks each process of the units where it listens.
+func TestEachWayHasTheLabelsOfTheAlerts(t *testing.T) {
+	t.Parallel()
+	for file, api := range map[string]string{
+		"prometheus.yml": "names: [api,", "systemd.yml": `{targets: ["127.0.0.1:9464"], labels: {service: api}}`,
+		"kubernetes.yml": "{source_labels: [__meta_kubernetes_pod_label_app_kubernetes_io_component], target_label: service}",
+	} {
+		text := read(t, filepath.Join("prometheus", file))
+		if !strings.Contains(text, "job_name: ushuru\n") || !strings.Contains(text, api) {
+			t.Errorf("%s has not the job ushuru, or no service api", file)
+		}
+	}
+	if !strings.Contains(read(t, filepath.Join("kubernetes", "base", "api.yaml")), "app.kubernetes.io/component: api}") {
+		t.Error("the pods of the API have not the component api")
+	}
+	if !strings.Contains(read(t, filepath.Join("..", "docs", "configuration.md")),
+		"9464 (API), 9465 (workers), 9466 (role ai alone), 9467 (role authority alone)") {
+		t.Error("systemd.yml asks at other ports than those of the default ADMIN_ADDR")
 	}
 }

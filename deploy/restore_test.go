@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -77,7 +78,9 @@ func TestACopyIsRestored(t *testing.T) {
 
 	restored := filepath.Join(t.TempDir(), "data")
 	restore := func() ([]byte, error) {
-		return exec.CommandContext(t.Context(), testenv.Binary(t, "sh"), "redis/restore", dump, restored).CombinedOutput()
+		command := exec.CommandContext(t.Context(), testenv.Binary(t, "sh"), "redis/restore", "-", restored)
+		command.Stdin = bytes.NewReader(copied) // as docker compose hands it to its container
+		return command.CombinedOutput()
 	}
 	if out, err := restore(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -51,7 +51,7 @@ func TestUnitsAreValidAndHardened(t *testing.T) {
 func TestUnitsLeaveWhatTheProcessNeeds(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string][]string{
-		"ushuru-api.service":     {"AF_INET AF_INET6 AF_UNIX", "ADMIN_ADDR=", "TimeoutStopSec=60s"},
+		"ushuru-api.service":     {"AF_INET AF_INET6 AF_UNIX", "TimeoutStopSec=60s"},
 		"ushuru-worker@.service": {"AF_INET AF_INET6 AF_UNIX", "--roles %i", "CacheDirectory=", "SHEET_CACHE_DIR=", "/etc/ushuru/%i.env"},
 	} {
 		text := read(t, filepath.Join("systemd", file))
