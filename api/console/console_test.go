@@ -402,7 +402,7 @@ func TestConsoleInABrowser(t *testing.T) {
 	if got := b.Text(`document.querySelectorAll("svg[role=img]:not([aria-label])").length`); got != "0" {
 		t.Errorf("%s drawings without words", got)
 	}
-	if got := b.Text(`[...document.querySelectorAll("h1, h2")].map(h => h.tagName).join("")`); got != "H1"+strings.Repeat("H2", 9) {
+	if got := b.Text(`[...document.querySelectorAll("h1, h2")].map(h => h.tagName).join("")`); got != "H1"+strings.Repeat("H2", 10) {
 		t.Errorf("headings: %s", got)
 	}
 
