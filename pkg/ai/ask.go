@@ -148,8 +148,12 @@ func (c *Client) askOne(ctx context.Context, e *endpoint, r *request, read func(
 	}
 	usage := e.usage(reply)
 	used := usage.PromptTokens + usage.CompletionTokens
-	if ctx.Err() != nil || failure != nil && failure.Kind == Timeout {
-		used = r.totalTokens() // not known; the server may continue and charge for it
+	switch { // not known: the server may continue and charge for it
+	case errors.Is(ctx.Err(), context.Canceled):
+		used = r.totalTokens()
+	case ctx.Err() != nil, failure != nil && failure.Kind == Timeout:
+		// One that hangs must not use up the day with answers that it does not give.
+		used = r.promptTokens()
 	}
 	settleErr := c.budget.settle(ctx, reserved, used)
 	if err := ctx.Err(); err != nil { // the caller went away, and the endpoint is not to blame

@@ -83,6 +83,38 @@ func TestCallsThatFailCostNothing(t *testing.T) {
 	}
 }
 
+// A server that hangs uses up no more than what was sent to it: the day's tokens last until it
+// answers again. A caller who goes away pays for the answer that may still be made.
+func TestAServerThatHangsDoesNotUseUpTheDay(t *testing.T) {
+	t.Parallel()
+	server := aitest.Start(t, aitest.Options{Faults: aitest.Faults{Latency: aitest.Duration(time.Minute)}})
+	used := func(spend func(c *ai.Client)) int64 {
+		conn := embedded(t)
+		c, _ := client(t, ai.Options{Redis: conn, DailyTokens: 100_000, Timeout: 50 * time.Millisecond}, server)
+		spend(c)
+		tokens, err := conn.Get(t.Context(), "ai:tokens:2026-11-22").Int64()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tokens
+	}
+	hung := used(func(c *ai.Client) {
+		if _, _, err := ask(t, c, "PREMIO"); kind(err) != ai.Timeout {
+			t.Fatal(err)
+		}
+	})
+	left := used(func(c *ai.Client) {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(10*time.Millisecond, cancel)
+		if _, _, err := ai.Ask[verdict](ctx, c, question("PREMIO"), nil); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	})
+	if hung == 0 || hung*2 > left {
+		t.Errorf("a call that hung counts %d tokens, one whose caller has left %d; want less than half", hung, left)
+	}
+}
+
 func TestWithoutRedisToCountInNothingIsAsked(t *testing.T) {
 	server := aitest.Start(t, aitest.Options{})
 	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
