@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -27,7 +28,13 @@ func TestAlertsFire(t *testing.T) {
 	testenv.Long(t)
 	t.Parallel()
 	for _, settings := range []string{"prometheus.yml", "systemd.yml", "kubernetes.yml"} {
-		promtool(t, "check", "config", "--syntax-only", settings)
+		// The Prometheus of Debian does not ask Kubernetes.
+		text := regexp.MustCompile(`kubernetes_sd_configs:\n.*`).ReplaceAllString(read(t, filepath.Join("prometheus", settings)), "static_configs: []")
+		copied := filepath.Join(t.TempDir(), settings)
+		if err := os.WriteFile(copied, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		promtool(t, "check", "config", "--syntax-only", copied)
 	}
 	promtool(t, "check", "rules", "alerts.yml")
 	promtool(t, "test", "rules", "alerts_test.yml")

@@ -298,9 +298,11 @@ func otherCauses() []cause {
 		{
 			code: NeedAIFails, alert: "UshuruAIFails", severity: Ticket, command: "ushuru status",
 			find: (*Status).failingModels,
-			// Three calls: increase extrapolates, and may give a little less.
+			// Three calls: increase extrapolates, and may give a little less. A key that is refused is so
+			// with the first, and is left alone for a minute then.
 			expr: fmt.Sprintf(
-				`sum by (model) (increase(ushuru_ai_calls_total{outcome!~"ok|budget"}[15m])) > %.1f`+"\n"+
+				`(sum by (model) (increase(ushuru_ai_calls_total{outcome!~"ok|budget"}[15m])) > %.1f`+"\n"+
+					`or sum by (model) (increase(ushuru_ai_calls_total{outcome="misconfigured"}[15m])) > 0)`+"\n"+
 					`unless sum by (model) (increase(ushuru_ai_calls_total{outcome="ok"}[5m])) > 0`, aiFailures-0.5),
 			summary: "Every call of the AI {{ $labels.model }} fails. " +
 				"Cars without a decisive code are left to the callers' choice.",

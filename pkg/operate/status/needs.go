@@ -280,6 +280,11 @@ func (s *Status) usedBudget() []Need {
 
 func (s *Status) failingModels() (needs []Need) {
 	for _, model := range s.AI.Models {
+		if model.InRow > 0 && model.refused {
+			needs = append(needs, Need{About: model.Name, Text: fmt.Sprintf("The AI %s refuses our calls (misconfigured):"+
+				" its key, the name of the model, its address or its account.", model.Name)})
+			continue
+		}
 		if model.InRow < aiFailures {
 			continue
 		}

@@ -31,6 +31,8 @@ type Model struct {
 	MedianMS int64            `json:"medianMs"`
 	Failover int64            `json:"failover"` // calls because another model had failed
 	InRow    int              `json:"inRow"`    // calls that have failed since the model last answered
+
+	refused bool // the settings of the model were refused in this hour or the last
 }
 
 func (r *reading) aiPart(ctx context.Context) (AI, error) {
@@ -52,10 +54,11 @@ func (r *reading) aiPart(ctx context.Context) (AI, error) {
 		if slices.Contains(names[:i], name) {
 			continue
 		}
-		what := metrics.What{Site: metrics.AI, Step: name}
+		what, refused := metrics.What{Site: metrics.AI, Step: name}, metrics.What{Site: metrics.AI, Step: name, Code: string(ai.Misconfigured)}
 		part.Models = append(part.Models, Model{
 			Name: name, OK: called[name].OK, Failed: called[name].Failed, Tokens: r.day.Tokens[what],
 			Failover: r.day.Failover[what], InRow: r.marks.InRow[name],
+			refused:  r.hours[0].Ended[refused]+r.hours[1].Ended[refused] > 0,
 			MedianMS: r.day.Median(func(w metrics.What) bool { return w == what }).Milliseconds(),
 		})
 	}

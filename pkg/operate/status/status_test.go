@@ -189,6 +189,16 @@ func TestNeeds(t *testing.T) {
 					r.call("large", kind)
 				}
 			},
+			provoke: func(r *rig) { r.call("large", "unavailable") },
+		},
+		{
+			name: "an AI that refuses the key", need: status.NeedAIFails, about: "large",
+			below: func(r *rig) {
+				r.beat("w", jobs.Presence{Roles: []string{"ai"}, Models: []string{"large", "small"}})
+				for _, kind := range []string{"misconfigured", "", "timeout", ""} { // it has answered since
+					r.call("large", kind)
+				}
+			},
 			provoke: func(r *rig) { r.call("large", "misconfigured") },
 		},
 		{
