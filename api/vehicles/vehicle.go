@@ -71,6 +71,12 @@ type vehicleEntry struct {
 	Model     string   `json:"model"`
 	Codes     []string `json:"codes"` // never null
 	Body      string   `json:"body"`
+
+	// What is known of the chassis code apart from the authority. What is not is absent.
+	EngineCC int    `json:"engine_cc,omitempty"`
+	Fuel     string `json:"fuel,omitempty"`
+	From     int    `json:"from,omitempty"` // years of production
+	To       int    `json:"to,omitempty"`
 }
 
 // List answers GET /v1/vehicles: TRA's makes and labels, as a worker last
@@ -153,7 +159,10 @@ func labelsOf(entries *tra.Entries, query url.Values) (vehicleList, error) {
 	page, next, err := request.Paginate(query, labels)
 	for _, label := range page {
 		codes := append([]string{}, label.Codes...)
-		found.Vehicles = append(found.Vehicles, vehicleEntry{label.Text, label.Model, codes, label.Body})
+		fact := match.FactOf(label)
+		found.Vehicles = append(found.Vehicles, vehicleEntry{
+			label.Text, label.Model, codes, label.Body, fact.CC, string(fact.Fuel), fact.From, fact.To,
+		})
 	}
 	found.Next = next
 	return found, err

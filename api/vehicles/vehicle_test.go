@@ -89,7 +89,7 @@ func TestVehicleSearch(t *testing.T) {
 	if _, err := p.Catalogue.Sync(t.Context(), twoMakes{}); err != nil {
 		t.Fatal(err)
 	}
-	const fielder = `{"modelBody":"COROLLA FIELDER - NKE165 - HYBRID - WAGON","model":"COROLLA FIELDER","codes":["NKE165"],"body":"WAGON"}`
+	const fielder = `{"modelBody":"COROLLA FIELDER - NKE165 - HYBRID - WAGON","model":"COROLLA FIELDER","codes":["NKE165"],"body":"WAGON","engine_cc":1496,"fuel":"petrol hybrid","from":2012,"to":2025}`
 	for _, s := range []scenario{
 		{name: "makes", url: "/v1/vehicles", status: 200, has: []string{`{"total":2,"makes":["MERCEDES","TOYOTA"],"asOf":"20`}},
 		{name: "makes with a word", url: "/v1/vehicles?q=toy", status: 200, has: []string{`"makes":["TOYOTA"]`}},

@@ -68,6 +68,10 @@ type entry struct {
 	asEntry
 
 	ModelBody string `json:"modelBody"`
+	EngineCC  int    `json:"engine_cc"` // 0 is not known, as the others
+	Fuel      string `json:"fuel"`
+	From      int    `json:"from"` // years of production
+	To        int    `json:"to"`
 }
 
 // asEntry is what a car costs as an entry of the list: on the road when it lands, else

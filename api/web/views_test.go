@@ -50,6 +50,11 @@ var views = []view{
 	{name: "answer unfolded", car: "/toyota/corolla-axio/sm100001/id/9100001/", do: func(b *browser, _ *demo.Demo) {
 		b.Text(`document.querySelectorAll("details").forEach(part => { part.open = true; })`)
 	}},
+	{name: "answer, a bad figure", car: "/toyota/corolla-axio/sm100001/id/9100001/", do: func(b *browser, _ *demo.Demo) {
+		b.Run(chromedp.Click("#change > summary"), chromedp.SetValue("#price", "?"), chromedp.Click("#change form button"))
+		b.Await(`document.activeElement.id === "problem"`)
+	}},
+	{name: "paper", car: "/toyota/corolla-axio/sm100001/id/9100001/", then: "/paper"},
 	{name: "answer with pictures", car: "/toyota/corolla-axio/sm100001/id/9100001/", then: "?pictures=1"},
 	{name: "choose", car: "/toyota/corolla-axio/sm100001/id/9100001/", then: "/choose"},
 	{name: "choose, nothing found", car: "/toyota/corolla-axio/sm100001/id/9100001/", then: "/choose?q=zzzz"},

@@ -168,7 +168,7 @@ func TestComparisonSheetAndBidWithoutJavaScript(t *testing.T) {
 	b.run(emulation.SetScriptExecutionDisabled(true), chromedp.Navigate(service.URL+"/"))
 	b.run(chromedp.SendKeys("#u", service.Site+cars[0].Path()), chromedp.Click("form button"), chromedp.WaitVisible("#number"))
 
-	b.run(chromedp.Click(`a[href^="/bid?"]`), chromedp.WaitVisible("#target"), chromedp.SendKeys("#target", "40000000"),
+	b.run(chromedp.Click(".menu > summary"), chromedp.Click(`a[href^="/bid?"]`), chromedp.WaitVisible("#target"), chromedp.SendKeys("#target", "40000000"),
 		chromedp.Click("form button"), chromedp.WaitVisible(`#target[value="40,000,000"]`))
 	b.check(service.URL)
 
@@ -228,7 +228,8 @@ func TestWhatLeavesTheAnswer(t *testing.T) {
 	}
 	share := b.text(`document.querySelector('a[href^="https://wa.me/"]').href`)
 	said, err := url.QueryUnescape(share)
-	if err != nil || !strings.Contains(said, "TOYOTA COROLLA AXIO 2019: TSh ") || !strings.HasSuffix(said, "\n"+b.text("location.href")) {
+	if err != nil || !strings.Contains(said, "TOYOTA COROLLA AXIO 2019: about TSh ") || !strings.Contains(said, "SIMULATED") ||
+		!strings.HasSuffix(said, "\n"+b.text("location.href")+"?lang=en") {
 		t.Errorf("WhatsApp: %s", said)
 	}
 	b.run(chromedp.Evaluate(`document.getElementById("message").closest("details").open = true`, nil), chromedp.Click("[data-copy]"))

@@ -246,6 +246,10 @@ var claims = map[string]func(facts, said) bool{
 	},
 	"scenario/freight_low":  isFreight,
 	"scenario/freight_high": isFreight,
+
+	"scenario/insurance_low":  isInsurance,
+	"scenario/insurance_high": isInsurance,
+
 	"scenario/landed_before": func(f facts, s said) bool {
 		return f.got.Summary.Landing.From < s.values["on"] && s.values["on"] <= f.got.Summary.Landing.To
 	},
@@ -399,13 +403,17 @@ func isPrice(of *money.Number, s said) bool {
 	return of != nil && s.line.AmountUSD.Decimal().Equal(of.Decimal().Round(2))
 }
 
-func isFreight(f facts, s said) bool {
-	for _, l := range f.got.DriveAway.Lines {
-		if l.Code == "freight" {
-			return s.is("freight", l.LowUSD.Decimal()) || s.is("freight", l.HighUSD.Decimal())
-		}
-	}
-	return false
+func isFreight(f facts, s said) bool { return isEndOf(f, s, "freight") }
+
+func isInsurance(f facts, s said) bool {
+	freight := lineOf(f.got.DriveAway, "freight")
+	return isEndOf(f, s, "insurance") && freight.LowUSD == freight.HighUSD
+}
+
+// isEndOf reports whether the value of a line in a sentence is its least or its most.
+func isEndOf(f facts, s said, code string) bool {
+	line := lineOf(f.got.DriveAway, code)
+	return s.is(code, line.LowUSD.Decimal()) || s.is(code, line.HighUSD.Decimal())
 }
 
 // isWorth reports whether what would settle a question is worth the difference of its answers.

@@ -2,6 +2,7 @@ package cost
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/shopspring/decimal"
 
@@ -146,6 +147,10 @@ func (b *calculation) byFreight() []vehicle.Scenario {
 		sea.freight, sea.insurance = fixed(in.freight), fixed(in.insurance)
 		sea.cf, sea.cif, sea.base = only(of(in.cf)), only(of(in.cif)), only(of(in.base))
 		v := values{"freight": rounded(of(in.freight.usd)).String()}
+		if !in.freight.usd.isRange() && in.insurance != nil { // the freight is known, and the insurance alone is open
+			code = strings.Replace(code, "freight", "insurance", 1)
+			v = values{"insurance": rounded(of(in.insurance.usd)).String()}
+		}
 		return b.scenario(questionFreight, code, v, sea, b.likely(sea.base.amount))
 	}
 	return []vehicle.Scenario{

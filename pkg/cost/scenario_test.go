@@ -37,7 +37,7 @@ func TestScenariosLieInsideTheRange(t *testing.T) {
 			t.Errorf("scenarios of a cost that is not complete: %+v", got.Missing)
 		}
 	}
-	for _, code := range []string{"own_year", "listed_year", "authority_value", "invoice_value", "law_of", "law_as_charged", "freight_low", "freight_high", "landed_before", "landed_after"} {
+	for _, code := range []string{"own_year", "listed_year", "authority_value", "invoice_value", "law_of", "law_as_charged", "freight_low", "freight_high", "insurance_low", "insurance_high", "landed_before", "landed_after"} {
 		if seen[code] == 0 {
 			t.Errorf("%q was never seen: %v", code, seen)
 		}

@@ -110,6 +110,9 @@ func (f Facts) of(label tra.Label) Fact {
 	return fact
 }
 
+// FactOf returns what is known of the car of a label apart from the authority.
+func FactOf(label tra.Label) Fact { return Facts(nil).of(label) }
+
 // isReal reports whether a code is known to be one of the make's, listed by the
 // authority or not.
 func isReal(mk tra.Make, code string) bool {
