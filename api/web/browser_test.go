@@ -241,6 +241,9 @@ func TestThePageOfEveryState(t *testing.T) {
 	b.shoot("hand-3")
 	b.run(chromedp.SendKeys("#year", "2009"), chromedp.SendKeys("#price", "USD 4,500"), chromedp.Click("input[value=fob]"), chromedp.Click("main form button"))
 	b.await(`location.pathname.startsWith("/e/") && document.readyState === "complete" && !document.getElementById("steps")`)
+	b.shoot("hand-codes")
+	b.run(chromedp.Click(`input[name=modelBody]`), chromedp.Click("form.card button"))
+	b.await(`document.getElementById("number") && document.readyState === "complete"`)
 	b.shoot("hand-answer")
 	if heading := b.text(`document.querySelector("h1").textContent`); !strings.Contains(heading, "TOYOTA") {
 		t.Errorf("the heading after the form by hand: %q", heading)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"ushuru/api/web/frame"
 	"ushuru/pkg/message"
@@ -169,6 +170,11 @@ func (p *Pages) offer(r *http.Request, found *link, v *refused, why vehicle.Erro
 	if v.Key == "incomplete" && !v.Request.Sent {
 		v.Missing = missingOf(*why.Car)
 	}
+	if model := v.Request.fields["model"]; found.Path == pathQuote && model != "" {
+		if list := remaining(why.Candidates, model, *why.Car); len(list) > 0 { // the visitor has chosen the model
+			why.Candidates, v.Hand, v.ByHand, v.state = list, false, byHandOf(why.Car), state{Key: "remain"}
+		}
+	}
 	v.Candidates = make([]candidate, len(why.Candidates))
 	labels, costs := make([]string, len(why.Candidates)), make([]*asEntry, len(why.Candidates))
 	for i, c := range why.Candidates {
@@ -182,6 +188,31 @@ func (p *Pages) offer(r *http.Request, found *link, v *refused, why vehicle.Erro
 	var err error
 	v.Axis, err = p.costsOf(r, car, labels, costs, nil)
 	return err
+}
+
+// remaining returns the entries of a model that a car may be: by its year, engine and fuel, as far
+// as these are known.
+func remaining(all []vehicle.Candidate, model string, car vehicle.Car) (list []vehicle.Candidate) {
+	const tolerance = 60 // cc by which engines are rounded
+	for _, c := range all {
+		name, _, _ := strings.Cut(c.ModelBody, " - ")
+		apart := c.EngineCC - car.EngineCC
+		switch {
+		case !strings.EqualFold(name, model),
+			car.Year > 0 && c.YearFrom > 0 && car.Year < c.YearFrom, car.Year > 0 && c.YearTo > 0 && car.Year > c.YearTo,
+			car.EngineCC > 0 && c.EngineCC > 0 && max(apart, -apart) > tolerance,
+			!sameFuel(c.Fuel, car.Fuel):
+			continue
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// sameFuel reports whether two names may be of one fuel: a hybrid is also called petrol.
+func sameFuel(a, b string) bool {
+	plain := func(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", " ") }
+	return strings.Contains(plain(a), plain(b)) || strings.Contains(plain(b), plain(a))
 }
 
 // byHandOf returns the address of the form by hand, with what was read of the car.

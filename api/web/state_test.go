@@ -112,6 +112,32 @@ func TestACarIsDescribedInThreeSteps(t *testing.T) {
 	}
 }
 
+// TestTheCodeIsAskedOnlyOfWhatRemains: of the model that was chosen, by year, engine and fuel.
+func TestTheCodeIsAskedOnlyOfWhatRemains(t *testing.T) {
+	t.Parallel()
+	why := vehicle.Error{Code: "no_match", Message: "No.", Car: &vehicle.Car{Make: "TOYOTA", Model: "PASSO", Year: 2009, EngineCC: 1000}}
+	for label, c := range map[string]vehicle.Candidate{
+		"PASSO - KGC10 - HATCHBACK": {EngineCC: 996, YearFrom: 2004, YearTo: 2010}, "PASSO - KGC15 - HATCHBACK": {},
+		"PASSO - QNC10 - HATCHBACK": {EngineCC: 1297}, "PASSO - KGC30 - HATCHBACK": {YearFrom: 2010}, "PREMIO - ZRT260 - SEDAN": {},
+	} {
+		c.Make, c.ModelBody = "TOYOTA", label
+		why.Candidates = append(why.Candidates, c)
+	}
+	_, h := served(t, failing(why))
+	at := post(h, "/hand", "make=TOYOTA&model=PASSO&year=2009&cc=1000", http.Header{}).Header().Get("Location")
+	body := get(h, at, nil).Body.String()
+	for _, want := range []string{"KGC10", "KGC15", "Which chassis code has your car?", `href="/hand?`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %q in\n%s", want, body)
+		}
+	}
+	for _, never := range []string{"QNC10", "KGC30", "PREMIO", "no such car"} {
+		if strings.Contains(body, never) {
+			t.Errorf("the page has %q\n%s", never, body)
+		}
+	}
+}
+
 // TestAFieldThatIsWrongIsNamedAndMarked: what was typed stays in all fields.
 func TestAFieldThatIsWrongIsNamedAndMarked(t *testing.T) {
 	t.Parallel()
