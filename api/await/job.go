@@ -312,7 +312,7 @@ func (k *Work) Hindrances(ctx context.Context, listings []string) string {
 		host := hostOf(listing)
 		pace := k.holds.paces(ctx, host)[host]
 		paused := tasks.SitePaused(pace.Pause, "", nil) != nil
-		word.WriteString(fmt.Sprint(" ", paused, pace.Delayed))
+		_, _ = fmt.Fprint(&word, " ", paused, pace.Delayed)
 	}
 	return word.String()
 }

@@ -53,7 +53,8 @@ type dryRunRow struct {
 // dryRun answers how a batch is understood, without storing or counting anything.
 func (s *Resource) dryRun(w http.ResponseWriter, r *request.Request, req *batchrequest.Request) error {
 	body := dryRunBody{
-		Object: "batch_dry_run", DryRun: true, Rows: len(req.Rows), Questions: req.Questions(), Options: req.Options, Table: req.Table,
+		Object: "batch_dry_run", DryRun: true,
+		Rows: len(req.Rows), Questions: req.Questions(), Options: req.Options, Table: req.Table,
 		First:    []dryRunRow{},
 		Warnings: append(r.Warnings(), req.Warnings()...),
 	}

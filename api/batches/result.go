@@ -51,7 +51,10 @@ var resultFormats = []resultFormat{
 	{"json", "application/json", "json", beginJSON},
 	{"ndjson", "application/x-ndjson", "ndjson", beginLines},
 	{"csv", "text/csv", "csv", beginTable(export.NewCSV, export.ReadByCSV)},
-	{"xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx", beginTable(export.NewXLSX, export.ReadByXLSX)},
+	{
+		"xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx",
+		beginTable(export.NewXLSX, export.ReadByXLSX),
+	},
 }
 
 // parseResultFormat returns the format that the query or Accept requests.
@@ -219,7 +222,7 @@ func (p pricer) json(item batch.Item) ([]byte, error) {
 // value returns some members of the estimate of a row; nil when it has none.
 func (p pricer) value(item batch.Item, read request.Fields) (*vehicle.Estimate, error) {
 	if item.Result == nil {
-		return nil, nil
+		return nil, nil //nolint:nilnil // it has none
 	}
 	return terms.PricedValue(p.costs, item.Result, p.terms, sourceOf(item), read)
 }
@@ -356,7 +359,9 @@ func beginTable(
 ) func(io.Writer, body, tableView) (resultWriter, error) {
 	read := request.Only(members)
 	return func(w io.Writer, b body, view tableView) (resultWriter, error) {
-		options := export.Options{Lang: view.Lang, BOM: view.bom, Columns: b.columns, Sheets: b.sheets, Lines: view.lines, Batch: b.ID}
+		options := export.Options{
+			Lang: view.Lang, BOM: view.bom, Columns: b.columns, Sheets: b.sheets, Lines: view.lines, Batch: b.ID,
+		}
 		if b.Options.Rate != nil {
 			options.Terms.Rate = b.Options.Rate.String()
 		}
@@ -376,7 +381,8 @@ func beginTable(
 
 func (t tableWriter) result(item batch.Item, priced pricer) (err error) {
 	line := export.Line{
-		Number: item.Number, Sheet: item.Sheet, Reference: item.Reference, URL: item.URL, State: item.State, Basis: item.PriceBasis, Own: item.Own,
+		Number: item.Number, Sheet: item.Sheet, Reference: item.Reference, URL: item.URL,
+		State: item.State, Basis: item.PriceBasis, Own: item.Own,
 	}
 	if item.Error != nil {
 		line.Code, line.Reason = item.Error.Code, item.Error.In(t.lang)

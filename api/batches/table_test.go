@@ -263,8 +263,11 @@ func TestEverySheetWithCarsIsRead(t *testing.T) {
 		t, [][]any{{"Cover"}, {"Date", "Price"}, {"2026-11-01", "see the lists"}},
 		[][]any{{"Links"}, {"url", "Note", "Buyer"}, {"https://cars.example/1", "first", "Asha"}, {"https://cars.example/2"}},
 		[][]any{
-			{"Aichi"}, {"Lots of the week"}, {"Make", "Model", "Year", "Colour", "FOB USD", "Note"},
-			{"TOYOTA", "IST", 2005, "red", 1500, "second"}, {"Total", nil, nil, nil, 1500},
+			{"Aichi"},
+			{"Lots of the week"},
+			{"Make", "Model", "Year", "Colour", "FOB USD", "Note"},
+			{"TOYOTA", "IST", 2005, "red", 1500, "second"},
+			{"Total", nil, nil, nil, 1500},
 		},
 		[][]any{{"Pivot"}, {"Make", "Price"}, {"TOYOTA", 3}}, [][]any{{"Empty"}, {"Make", "Model", "Year"}},
 		[][]any{{"Thanks"}, {"Make your bid early"}, {"Thank you"}},

@@ -82,7 +82,8 @@ func (req *Request) CheckRows(options *Options, url func(string) (string, error)
 			continue
 		}
 		rows[i] = batch.Row{ // their length may be the problem
-			Number: row.number, Sheet: checked.Sheet, Reference: clip(row.Reference), URL: clip(row.URL), Own: row.Own, RejectReason: rowProblem(err),
+			Number: row.number, Sheet: checked.Sheet, Reference: clip(row.Reference), URL: clip(row.URL), Own: row.Own,
+			RejectReason: rowProblem(err),
 		}
 	}
 	return rows, nil
@@ -159,7 +160,8 @@ func Invalid(rows []batch.Row) *problem.Problem {
 		if p.RowCount++; p.RowCount <= maxInvalid {
 			why := row.RejectReason
 			p.Rows = append(p.Rows, problem.Row{
-				Row: row.Number, Sheet: row.Sheet, Reference: row.Reference, URL: row.URL, Code: why.Code, Error: why.Message, Text: why.Text,
+				Row: row.Number, Sheet: row.Sheet, Reference: row.Reference, URL: row.URL,
+				Code: why.Code, Error: why.Message, Text: why.Text,
 			})
 		}
 	}

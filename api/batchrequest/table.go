@@ -78,8 +78,27 @@ func (req *Request) readTable(data []byte, charset string, mapping lot.Mapping, 
 	if err != nil && !errors.Is(err, io.EOF) {
 		return tableProblem(err)
 	}
-	if req.Table == nil { // its rows will say what they lack
-		first := append(others, empty...)[0]
+	if err := req.readOthers(others, empty); err != nil {
+		return err
+	}
+	more := map[string][]int{}
+	for _, columns := range req.columns {
+		if found := columns.Commas(); found != nil {
+			more[columns.Sheet()] = found
+		}
+	}
+	if commas == nil && len(more) > 0 {
+		*req = Request{Options: req.Options, strict: req.strict}
+		return req.readTable(data, charset, mapping, more)
+	}
+	return nil
+}
+
+// readOthers names the sheets that were not read; where none was, the rows of the first one will
+// say what they lack.
+func (req *Request) readOthers(others, empty []*sheet) error {
+	if req.Table == nil {
+		first := slices.Concat(others, empty)[0]
 		if read, err := req.readSheet(first); err != nil {
 			return err
 		} else if !read {
@@ -91,16 +110,6 @@ func (req *Request) readTable(data []byte, charset string, mapping lot.Mapping, 
 		if s.columns.Known() > 1 { // else it is a word in a note
 			req.Table.OtherSheets = append(req.Table.OtherSheets, s.Sheet)
 		}
-	}
-	more := map[string][]int{}
-	for _, columns := range req.columns {
-		if found := columns.Commas(); found != nil {
-			more[columns.Sheet()] = found
-		}
-	}
-	if commas == nil && len(more) > 0 {
-		*req = Request{Options: req.Options, strict: req.strict}
-		return req.readTable(data, charset, mapping, more)
 	}
 	return nil
 }

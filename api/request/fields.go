@@ -128,7 +128,9 @@ func (f Fields) Of(result []byte, view message.View) []byte {
 }
 
 // Pick returns the JSON of a result with the members alone.
-func (f Fields) Pick(result []byte) []byte { return f.append(make([]byte, 0, len(result)), result, f.members) }
+func (f Fields) Pick(result []byte) []byte {
+	return f.append(make([]byte, 0, len(result)), result, f.members)
+}
 
 // append writes the chosen members of an object, or of each of the objects of a list.
 func (f Fields) append(out, value []byte, chosen members) []byte {

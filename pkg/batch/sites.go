@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"net/url"
 	"slices"
+	"strings"
 )
 
-// maxSites is how many sites of a batch are told apart, those with most rows: one byte says of
-// which of them a row is.
-const maxSites = 90
-
 const (
-	firstSite = '!' // the byte of the first site
+	// siteBytes are the bytes that say of which site a row is, of those with most rows.
+	siteBytes = "!#$%&'()*+,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~"
 	noSite    = ' ' // of a described car, a duplicate, a rejected row or one of another site
 )
 
@@ -28,12 +26,12 @@ func sitesOf(rows []Row, states string) (hosts []string, ofRows string) {
 		hosts = append(hosts, host)
 	}
 	slices.SortFunc(hosts, func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
-	hosts = hosts[:min(len(hosts), maxSites)]
+	hosts = hosts[:min(len(hosts), len(siteBytes))]
 	marks := make([]byte, len(rows))
 	for i, host := range byRow {
 		marks[i] = noSite
 		if at := slices.Index(hosts, host); at >= 0 && host != "" {
-			marks[i] = firstSite + byte(at)
+			marks[i] = siteBytes[at]
 		}
 	}
 	return hosts, string(marks)
@@ -44,7 +42,8 @@ func (m meta) openAt(states string) map[string]int {
 	open := map[string]int{}
 	for i := range min(len(states), len(m.SiteOfRow)) {
 		state := stateOf(states[i])
-		if at := int(m.SiteOfRow[i]) - firstSite; at >= 0 && at < len(m.Sites) && (state == Waiting || state == Running) {
+		at := strings.IndexByte(siteBytes, m.SiteOfRow[i])
+		if at >= 0 && at < len(m.Sites) && (state == Waiting || state == Running) {
 			open[m.Sites[at]]++
 		}
 	}

@@ -125,9 +125,13 @@ func TestAnErrorOfTheAPIIsThree(t *testing.T) {
 		}
 		callers++
 		status, _, errs := runWith(t, argumentsFor(t, name, leaf)...)
-		var said struct{ Error, Code, Flag string }
+		var said struct {
+			Code string `json:"code"`
+			Flag string `json:"flag"`
+		}
 		if json.Unmarshal([]byte(errs), &said) != nil && strings.Contains(errs, "The rate is wrong.") {
-			said.Code, said.Flag = "rate_invalid", strings.TrimSuffix(errs[strings.Index(errs, "--"):], ".\n")
+			_, flag, _ := strings.Cut(errs, "The flag for it is ")
+			said.Code, said.Flag = "rate_invalid", strings.TrimSuffix(flag, ".\n")
 		}
 		if status != console.ExitRefused || said.Code != "rate_invalid" || said.Flag != "--cost" {
 			t.Errorf("%s: status %d, want 3, the error and --cost: %s", name, status, errs)

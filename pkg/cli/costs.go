@@ -26,7 +26,8 @@ func (c *costsCheck) Run(r *run) error {
 	if _, err := cost.Load(c.File); err != nil {
 		return err
 	}
-	return console.Say(r.Streams, c.Format, map[string]any{"file": c.File, "valid": true}, "%s can be used as COST_TABLES.", c.File)
+	record := map[string]any{"file": c.File, "valid": true}
+	return console.Say(r.Streams, c.Format, record, "%s can be used as COST_TABLES.", c.File)
 }
 
 type costsCalibrate struct {

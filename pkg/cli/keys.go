@@ -80,15 +80,18 @@ func (c *keysCreate) Run(r *run) error {
 
 // createdKey is a new key as the only time it is shown.
 type createdKey struct {
-	Plain string `json:"key"`
 	keys.Key
+
+	Plain string `json:"key"`
 }
 
 // printKey prints a new key to standard output, and as text what it is to standard error.
 func (r *run) printKey(f console.Format, plain string, key keys.Key, what string) error {
 	if f.JSON() || f.CSV() {
-		return console.Show(r.Streams, f, createdKey{plain, key}, []console.Field{
-			{Name: "key", Value: plain}, {Name: "id", Value: key.ID}, {Name: "name", Value: key.Name},
+		return console.Show(r.Streams, f, createdKey{key, plain}, []console.Field{
+			{Name: "key", Value: plain},
+			{Name: "id", Value: key.ID},
+			{Name: "name", Value: key.Name},
 			{Name: "expires", Value: console.Time(key.Expires)},
 		})
 	}

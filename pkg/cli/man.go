@@ -16,7 +16,7 @@ func (manCommand) Run(r *run, parsed *kong.Context) error {
 	version, _, date := Build()
 	day, _, _ := strings.Cut(date, "T")
 	page := manPage{}
-	page.line(`.TH USHURU 1 "%s" "ushuru %s" "User Commands"`, day, version)
+	page.linef(`.TH USHURU 1 "%s" "ushuru %s" "User Commands"`, day, version)
 	page.write(parsed.Model)
 	_, err := io.WriteString(r.Out, page.String())
 	return err
@@ -25,16 +25,16 @@ func (manCommand) Run(r *run, parsed *kong.Context) error {
 // manPage is a manual page in the macros of man(7).
 type manPage struct{ strings.Builder }
 
-func (p *manPage) line(format string, values ...any) { _, _ = fmt.Fprintf(p, format+"\n", values...) }
+func (p *manPage) linef(format string, values ...any) { _, _ = fmt.Fprintf(p, format+"\n", values...) }
 
 // text writes a paragraph of plain text.
 func (p *manPage) text(text string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		if line == "" {
-			p.line(".PP")
+			p.linef(".PP")
 			continue
 		}
-		p.line("%s", roff(line))
+		p.linef("%s", roff(line))
 	}
 }
 
@@ -49,10 +49,10 @@ func roff(text string) string {
 
 func (p *manPage) write(app *kong.Application) {
 	about, rest, _ := strings.Cut(app.Help, "\n\n")
-	p.line(".SH NAME\nushuru \\- %s", roff(about))
-	p.line(".SH SYNOPSIS\n.B ushuru\n.I command\n[flags]\n.SH DESCRIPTION")
+	p.linef(".SH NAME\nushuru \\- %s", roff(about))
+	p.linef(".SH SYNOPSIS\n.B ushuru\n.I command\n[flags]\n.SH DESCRIPTION")
 	p.text(rest)
-	p.line(".PP\nA setting in brackets is the variable of the environment that a flag is read from. Flags of every command:")
+	p.linef(".PP\nA setting in brackets is the variable of the environment that a flag is read from. Flags of every command:")
 	p.flags(app.Flags)
 	group := ""
 	for _, node := range app.Children {
@@ -61,11 +61,11 @@ func (p *manPage) write(app *kong.Application) {
 		}
 		if node.Group != nil && node.Group.Title != group {
 			group = node.Group.Title
-			p.line(".SH %s", roff(strings.ToUpper(group)))
+			p.linef(".SH %s", roff(strings.ToUpper(group)))
 		}
 		for _, leaf := range append([]*kong.Node{node}, node.Leaves(true)...) {
 			if leaf.Leaf() {
-				p.line(".SS %s", roff(leaf.Summary()))
+				p.linef(".SS %s", roff(leaf.Summary()))
 				p.text(leaf.Help)
 				p.flags(leaf.Flags)
 			}
@@ -77,7 +77,7 @@ func (p *manPage) write(app *kong.Application) {
 func (p *manPage) flags(flags []*kong.Flag) {
 	for _, flag := range flags {
 		if !flag.Hidden {
-			p.line(".TP\n.B %s", roff(strings.TrimSpace(flag.String())))
+			p.linef(".TP\n.B %s", roff(strings.TrimSpace(flag.String())))
 			p.text(strings.TrimSpace(flag.Help + envs(flag)))
 		}
 	}

@@ -61,16 +61,22 @@ func (c *matchCommand) Run(r *run) error {
 	const header = "ID\tMAKE\tLABEL\tTYPE\tCONFIDENCE\tREASON\tCODE"
 	return console.List(r.Streams, console.Format{Output: c.Output}, found, header, func(l matchedLine) []string {
 		return []string{
-			strings.Trim(string(l.ID), `"`), l.Make, l.ModelBody, l.MatchType, l.Confidence, cmp.Or(l.Error, l.MatchReason), l.Code,
+			strings.Trim(string(l.ID), `"`), l.Make, l.ModelBody, l.MatchType, l.Confidence,
+			cmp.Or(l.Error, l.MatchReason), l.Code,
 		}
 	})
 }
 
 // matchedLine is what a table shows of the outcome of a line.
 type matchedLine struct {
-	ID                                     json.RawMessage
-	Make, ModelBody, MatchType, Confidence string
-	MatchReason, Error, Code               string
+	ID          json.RawMessage `json:"id"`
+	Make        string          `json:"make"`
+	ModelBody   string          `json:"modelBody"`
+	MatchType   string          `json:"matchType"`
+	Confidence  string          `json:"confidence"`
+	MatchReason string          `json:"matchReason"`
+	Error       string          `json:"error"`
+	Code        string          `json:"code"`
 }
 
 func (c *matchCommand) catalogue(r *run) (*tra.Catalogue, match.Facts, error) {

@@ -21,7 +21,8 @@ type versionCommand struct{ console.Format }
 // Run is called by kong.
 func (c versionCommand) Run(r *run) error {
 	version, commit, date := Build()
-	return console.Say(r.Streams, c.Format, map[string]string{"version": version, "commit": commit, "date": date}, "%s", versionText())
+	record := map[string]string{"version": version, "commit": commit, "date": date}
+	return console.Say(r.Streams, c.Format, record, "%s", versionText())
 }
 
 // versionText returns version, commit and date of the program. The date is that of the

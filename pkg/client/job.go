@@ -132,24 +132,6 @@ func (c *Client) JobEvents(ctx context.Context, id string, terms Terms) iter.Seq
 	return events[Job](ctx, c, withQuery(jobPath(id)+"/events", query))
 }
 
-// Submit submits an EstimateRequest, QuoteRequest, CompareRequest or ReportRequest, and
-// returns its job without waiting. A result from the cache is a job that has succeeded,
-// without an id.
-func (c *Client) Submit(ctx context.Context, o Operation) (*Job, error) {
-	r, err := preferring(o, preferAsync)
-	if err != nil {
-		return nil, err
-	}
-	response, err := c.Do(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	if response.Status != http.StatusAccepted {
-		return &Job{State: "succeeded", Result: response.Body}, nil
-	}
-	return decode[Job](response.Body)
-}
-
 // await submits an operation and returns its result as the API wrote it.
 func (c *Client) await(ctx context.Context, o Operation, progress []func(*Job)) (json.RawMessage, error) {
 	prefer := preferWait

@@ -254,7 +254,10 @@ type Header struct {
 
 // NewColumns understands the header of a table.
 func NewColumns(header Header, mapping Mapping) *Columns {
-	c := &Columns{sheet: header.Title, index: map[string]int{}, units: map[string]unit{}, conventions: map[int]convention{}, commas: map[int]bool{}}
+	c := &Columns{
+		sheet: header.Title, index: map[string]int{}, units: map[string]unit{},
+		conventions: map[int]convention{}, commas: map[int]bool{},
+	}
 	for i, name := range header.Names {
 		column := Column{Header: name}
 		if field, mapped := mapping.of(header.Title, name); mapped {

@@ -50,9 +50,6 @@ type Row struct {
 	Problems []Problem
 }
 
-// Described reports whether the row says which car it is without its URL.
-func (r *Row) Described() bool { return r.Make+r.Model+r.ModelCode != "" }
-
 // Price returns the price of a kind; nil when the row has none.
 func (r *Row) Price(kind PriceKind) *Price {
 	for i := range r.Prices {

@@ -130,7 +130,8 @@ func (r *Reader) Next() (Row, error) {
 	}
 }
 
-// NextSheet opens the next sheet of a workbook that has a header, once this one was read to its end; io.EOF when there is none. MaxRows is of all sheets.
+// NextSheet opens the next sheet of a workbook that has a header, once this one was read to its
+// end; io.EOF when there is none. MaxRows is of all sheets.
 func (r *Reader) NextSheet() (*Reader, error) {
 	from, ok := r.source.(*cells)
 	if !ok {

@@ -188,8 +188,9 @@ func typeOf(file string, data []byte) string {
 	ending := strings.ToLower(filepath.Ext(file))
 	if begin := bytes.TrimSpace(data); file == "-" && len(begin) > 0 && (begin[0] == '{' || begin[0] == '"') {
 		line, _, _ := bytes.Cut(begin, []byte("\n"))
+		isList := bytes.Contains(begin, []byte(`"items"`)) || bytes.Contains(begin, []byte(`"urls"`))
 		switch {
-		case begin[0] == '{' && json.Valid(begin) && (bytes.Contains(begin, []byte(`"items"`)) || bytes.Contains(begin, []byte(`"urls"`))):
+		case begin[0] == '{' && isList && json.Valid(begin):
 			ending = ".json"
 		case json.Valid(line):
 			ending = ".ndjson"

@@ -8,7 +8,7 @@ func TestStandardInputIsKnownByWhatItHolds(t *testing.T) {
 	const asJSON, asLines, asCSV = "application/json", "application/x-ndjson", "text/csv"
 	for data, want := range map[string]string{
 		`{"items":[{"url":"https://x.example/1"}]}`:                            asJSON,
-		" {\n\"urls\": [\"https://x.example/1\"],\n\"options\": {}\n}\n":       asJSON,
+		"{\n\"urls\": [\"https://x.example/1\"],\n\"options\": {}\n}\n":        asJSON,
 		"{\"url\":\"https://x.example/1\"}\n{\"url\":\"https://x.example/2\"}": asLines,
 		`{"url":"https://x.example/1"}`:                                        asLines,
 		"\"https://x.example/1\"\n\"https://x.example/2\"\n":                   asLines,

@@ -177,7 +177,7 @@ func TestThreeListsAreKeptAtOnce(t *testing.T) {
 	testenv.Long(t)
 	rows := pick(10_000, 300)
 	s := attacked(t, settings{
-		api:    []string{"--key-rate", "0", "--key-bytes", strconv.FormatInt(int64(288<<20)*int64(rows)/10_000, 10)},
+		api:    []string{"--key-rate", "0", "--key-batch-items", "0", "--key-bytes", strconv.FormatInt(int64(288<<20)*int64(rows)/10_000, 10)},
 		worker: []string{"--fetch-rate", "0", "--authority-rate", "0"},
 	})
 	s.batchOf(s.caller("the first"), 10) // Redis has TRA's catalogue now
