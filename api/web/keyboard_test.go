@@ -22,13 +22,15 @@ var tabOrders = map[string][]string{
 	"hand, model":     {"another make", "#q", "Find", "#model", "Next"},
 	"hand, last step": {"another car", "#year", "#cc", "#fuel", "#price", "radio basis", "Calculate"},
 	"answer": {
-		"The message to send", "Every line", "Every month", "Choose another", "Show pictures (3)", "Notes about these figures",
-		"Send by WhatsApp", "Print or PDF", "Compare two cars", "What may I bid?", "Auction sheet", "Check a bill", "Page of the car", "Another car",
+		"Ask the seller", "Send", "Choose another", "Change a figure", "TRA's own lines, and those to expect", "The message to send",
+		"What you pay when", "Every line", "Not included", "Before you pay", "The same car, made in another year",
+		"Cost by month of landing", "Show pictures (3)", "Notes about these figures",
 	},
 	"choose, nothing found": {"#q", "Find", "Back to the answer"},
 	"price missing": {
-		"#price", "radio basis", "Calculate", "The message to send", "Every line", "Choose another", "Notes about these figures",
-		"Send by WhatsApp", "Print or PDF", "Compare two cars", "What may I bid?", "Check a bill", "Page of the car", "Another car",
+		"Ask the seller", "Send", "#price", "radio basis", "Calculate", "Choose another", "Change a figure",
+		"TRA's own lines, and those to expect", "The message to send", "What you pay when", "Every line", "Not included", "Before you pay",
+		"Notes about these figures",
 	},
 	"year missing": {"#missing", "Calculate", "Page of the car", "Another car"},
 	"ambiguous": {
