@@ -55,6 +55,9 @@ func formOf(of *link) (f form, err error) {
 	for name := range of.terms {
 		f.fields[name] = of.terms.Get(name)
 	}
+	if of.terms.Has(termPrice) && !of.terms.Has(termBasis) { // which the form by hand asks for
+		f.fields[termBasis] = "fob"
+	}
 	if of.terms.Has(termTarget) {
 		f.Action = "/bid"
 	}
@@ -79,7 +82,7 @@ func (f form) describing(car vehicle.Car, label string) form {
 	case car.CFPriceUSD != nil:
 		described.fields["price"], described.fields["basis"] = car.CFPriceUSD.String(), "cf"
 	case car.FOBPriceUSD != nil:
-		described.fields["price"] = car.FOBPriceUSD.String()
+		described.fields["price"], described.fields["basis"] = car.FOBPriceUSD.String(), "fob"
 	}
 	return described
 }

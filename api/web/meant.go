@@ -40,7 +40,7 @@ const maxText = 8 << 10
 func linksIn(text string) (links []string) {
 	text = text[:min(len(text), maxText)]
 	found := linkPattern.FindAllString(text, -1)
-	if found == nil {
+	if found == nil && !strings.Contains(text, "://") { // of a scheme that is not fetched
 		for _, bare := range barePattern.FindAllString(text, -1) {
 			found = append(found, "https://"+bare)
 		}

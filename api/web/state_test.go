@@ -124,9 +124,9 @@ func TestTheCodeIsAskedOnlyOfWhatRemains(t *testing.T) {
 		why.Candidates = append(why.Candidates, c)
 	}
 	_, h := served(t, failing(why))
-	at := post(h, "/hand", "make=TOYOTA&model=PASSO&year=2009&cc=1000", http.Header{}).Header().Get("Location")
+	at := post(h, "/hand", "make=TOYOTA&model=PASSO&year=2009&cc=1000&price=4500&basis=fob", http.Header{}).Header().Get("Location")
 	body := get(h, at, nil).Body.String()
-	for _, want := range []string{"KGC10", "KGC15", "Which chassis code has your car?", `href="/hand?`} {
+	for _, want := range []string{"KGC10", "KGC15", "Which chassis code has your car?", `href="/hand?`, `name="basis" value="fob"`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("no %q in\n%s", want, body)
 		}

@@ -110,6 +110,7 @@ func TestTheLinkIsFoundInASharedText(t *testing.T) {
 		"HTTPS://CARS.example/1":                               "HTTPS://CARS.example/1",
 		"Toyota Axio 1.5/hybrid":                               "",
 		"javascript:alert(1)":                                  "",
+		"ftp://cars.example/1":                                 "",
 		strings.Repeat("a", maxText) + " https://cars.example": "",
 	} {
 		if got := linkIn(text); got != want {
