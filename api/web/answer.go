@@ -304,7 +304,8 @@ func sellerMessage(car, link string, questions []string) (string, error) {
 func (v *result) headline(lang string) (lines []string) {
 	line := v.Name + "."
 	if sum := v.Summary.OnTheRoad; sum != nil {
-		said, err := frame.Say(lang, "answer.headline", "car", v.Name, "total", sum.TZS, "low", sum.LowTZS, "high", sum.HighTZS, "day", v.Day)
+		said, err := frame.Say(lang, "answer.headline",
+			"car", v.Name, "total", sum.TZS, "low", sum.LowTZS, "high", sum.HighTZS, "day", v.Day)
 		if err == nil {
 			line = said
 		}

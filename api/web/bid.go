@@ -109,7 +109,8 @@ func (p *Pages) maxPrice(w http.ResponseWriter, r *http.Request, found *link) er
 		view.First, view.Second = view.Second, view.First
 		view.Asked = car.CFPriceUSD.Decimal().IntPart()
 	}
-	if err := view.share(lang, estimateNote.In(lang), append([]string{view.headline(lang)}, view.reserve(lang)...)...); err != nil {
+	lines := append([]string{view.headline(lang)}, view.reserve(lang)...)
+	if err := view.share(lang, estimateNote.In(lang), lines...); err != nil {
 		return err
 	}
 	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "maxprice", Title: view.Name, Body: view, Preview: view.Preview})

@@ -125,7 +125,7 @@ func (p *Pages) change(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if kindOf(found.Path, nil) != kindAnswer || found.Shown == nil || found.Shown.Failed != nil {
-		http.Redirect(w, r, r.URL.Path, http.StatusSeeOther)
+		http.Redirect(w, r, r.URL.Path, http.StatusSeeOther) //nolint:gosec // a path of ours
 		return nil
 	}
 	address := ""
@@ -140,7 +140,7 @@ func (p *Pages) change(w http.ResponseWriter, r *http.Request) error {
 	case err != nil && (!errors.As(err, &why) || termOf(why.Param) == ""):
 		return err
 	}
-	return p.answerWith(w, r, found, entered, why)
+	return p.answerWith(w, r, found, entered, why) //nolint:contextcheck // the request has it
 }
 
 // changedAddress returns the address of an answer on the terms that were entered. For another

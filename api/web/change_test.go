@@ -114,8 +114,11 @@ func TestAnotherYearIsAskedFor(t *testing.T) {
 	plain := ask(t, h, "u=https://cars.example/1&modelBody=X")
 	at, _ := follow(t, h, plain+"?change=1&year=2014&freight=1300")
 	var sent struct {
-		URL, ModelBody string
-		Known          struct{ Year int }
+		URL       string `json:"url"`
+		ModelBody string `json:"modelBody"`
+		Known     struct {
+			Year int `json:"year"`
+		} `json:"known"`
 	}
 	if err := json.Unmarshal(asked, &sent); err != nil {
 		t.Fatal(err)

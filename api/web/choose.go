@@ -25,7 +25,9 @@ const maxEntries = 40
 type Costs func(ctx context.Context, car vehicle.Car, labels []string, terms url.Values) (map[string]vehicle.Estimate, error)
 
 // knownCosts returns Costs, remembered for a minute.
-func (p *Pages) knownCosts(r *http.Request, car vehicle.Car, labels []string, terms url.Values) (costs map[string]vehicle.Estimate, err error) {
+func (p *Pages) knownCosts(
+	r *http.Request, car vehicle.Car, labels []string, terms url.Values,
+) (costs map[string]vehicle.Estimate, err error) {
 	data, err := p.options.Compute(r, []any{"costs", car, labels, terms}, func() ([]byte, error) {
 		costs, err := p.options.Costs(r.Context(), car, labels, terms)
 		if err != nil {
@@ -174,7 +176,7 @@ func (p *Pages) entries(r *http.Request, car vehicle.Car, view *choice, terms ur
 		costs[i] = &list.Vehicles[i].asEntry
 	}
 	var err error
-	if view.Axis, err = p.costsOf(r, car, labels, costs, terms); err != nil {
+	if view.Axis, err = p.costsOf(r, car, labels, costs, terms); err != nil { //nolint:contextcheck // the request has it
 		return err
 	}
 	view.Total, view.Shown, view.Entries = list.Total, len(list.Vehicles), list.Vehicles

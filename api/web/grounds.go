@@ -40,7 +40,7 @@ type scenarios struct {
 
 // groundsOf returns what the number of an estimate rests on.
 func groundsOf(e *vehicle.Estimate, link string) grounds {
-	w := grounds{Sure: "answer.match_" + string(e.Matched.Confidence), Taxes: taxLinesOf(e), Changes: scenariosOf(e)}
+	w := grounds{Taxes: taxLinesOf(e), Changes: scenariosOf(e)}
 	if at, err := url.Parse(link); err == nil {
 		w.Site = strings.TrimPrefix(at.Hostname(), "www.")
 	}
@@ -55,17 +55,25 @@ func groundsOf(e *vehicle.Estimate, link string) grounds {
 	if s := e.Summary.IfLandedBy; s != nil && s.OnTheRoad != nil && !slices.ContainsFunc(e.DriveAway.Scenarios, isAboutLanding) {
 		w.Landed = s
 	}
-	for _, a := range e.Matched.Adjustments {
+	w.Sure, w.Reasons = sureOf(e.Matched)
+	return w
+}
+
+// sureOf returns the key of how sure a match is, and why: what was adjusted, and how the entry was
+// found where that is no reason of certainty.
+func sureOf(m vehicle.Matched) (sure string, reasons []message.Text) {
+	for _, a := range m.Adjustments {
 		if a.Text != nil {
-			w.Reasons = append(w.Reasons, *a.Text)
+			reasons = append(reasons, *a.Text)
 		}
 	}
-	if e.Matched.MatchedBy == vehicle.ByCaller {
-		w.Sure = "answer.match_chosen"
-	} else if e.Matched.Text != nil && (len(w.Reasons) == 0 || e.Matched.MatchedBy != vehicle.ByCode) {
-		w.Reasons = slices.Insert(w.Reasons, 0, *e.Matched.Text) // that of a code is a reason of certainty
+	if m.MatchedBy == vehicle.ByCaller {
+		return "answer.match_chosen", reasons
 	}
-	return w
+	if m.Text != nil && (len(reasons) == 0 || m.MatchedBy != vehicle.ByCode) {
+		reasons = slices.Insert(reasons, 0, *m.Text)
+	}
+	return "answer.match_" + string(m.Confidence), reasons
 }
 
 func isAboutLanding(s vehicle.Scenario) bool { return s.Question == "landing" }
@@ -152,7 +160,8 @@ func mindedOf(e *vehicle.Estimate, simulated bool) (gravest *minded, shown, fold
 		if w.Code == "simulated" && simulated {
 			continue
 		}
-		m := minded{Text: message.Text{EN: w.In(message.English), SW: w.In(message.Swahili)}, Detail: w.Detail, Style: w.Level, rank: 5}
+		m := minded{Detail: w.Detail, Style: w.Level, rank: 5}
+		m.Text = message.Text{EN: w.In(message.English), SW: w.In(message.Swahili)}
 		if rank, raised := ranks[w.Level]; raised {
 			m.rank = rank
 		}
