@@ -28,7 +28,7 @@ type Summary struct {
 	Missing             []MissingPart `json:"missing"`    // never null
 	Ask                 []Question    `json:"ask"`        // of the seller, before paying; never null
 	NotIncluded         []NotIncluded `json:"notIncluded"`
-	Pay                 []Payment     `json:"pay"` // what is paid when, the first payment first
+	Pay                 []Payment     `json:"pay,omitempty"` // what is paid when, the first payment first
 
 	ByMonth *ByMonth `json:"byMonth,omitempty"` // on request only
 }
