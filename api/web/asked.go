@@ -48,11 +48,14 @@ func (p *Pages) countAsked(wanted work, made link) {
 
 // countAnswered counts the end of work, when a visitor sees it first.
 func (p *Pages) countAnswered(found *link, ended *job) {
-	var why struct{ Code string }
+	var why struct {
+		Code string `json:"code"`
+	}
 	if found.Shown.Failed != nil && json.Unmarshal(found.Shown.Failed, &why) != nil {
 		why.Code = errInternal
 	}
-	p.options.Metrics.Answered(askOf(found.network, found.Path, found.Body, found.terms), why.Code, ended.Ended.Sub(ended.Created))
+	asked := askOf(found.network, found.Path, found.Body, found.terms)
+	p.options.Metrics.Answered(asked, why.Code, ended.Ended.Sub(ended.Created))
 }
 
 // errInternal is the code of a failure that says nothing of itself.

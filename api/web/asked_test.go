@@ -3,7 +3,6 @@ package web
 import (
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"reflect"
 	"strings"
@@ -60,7 +59,7 @@ func TestWhatAVisitorAsksForIsCountedOnce(t *testing.T) {
 		got := post(router, path, form.Encode(), nil)
 		return got.Header().Get("Location")
 	}
-	see := func(address string) *httptest.ResponseRecorder { return get(router, address, nil) }
+	see := func(address string) { get(router, address, nil) }
 	for range 2 {
 		see(ask("/go", url.Values{"u": {"https://www.beforward.jp/cached"}}))
 		see(ask("/go", url.Values{"u": {"https://cars.example.co.tz/slow"}})) // whose end is not awaited

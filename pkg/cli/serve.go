@@ -148,22 +148,26 @@ func (r *run) prepare(shared sharedConfig, p parts) (app.Options, error) {
 	if err != nil {
 		return app.Options{}, err
 	}
-	var worker *app.WorkerOptions
-	if p.worker != nil {
-		client, err := tra.NewClient(p.authority.options())
-		if err != nil {
-			return app.Options{}, err
-		}
-		client.Close()
-		if worker, err = p.worker.options(p.authority); err != nil {
-			return app.Options{}, err
-		}
-	}
+	worker, err := p.workerOptions()
 	return app.Options{
 		Log: r.log, Secrets: ring, Costs: costs, Sheets: hosts,
-		AllowLoopback: shared.AllowLoopback, AllowVolatile: shared.AllowVolatile, KeyAITokens: shared.KeyAITokens, Admin: shared.adminConfig.options(p),
-		Traces: traces, Worker: worker,
-	}, nil
+		AllowLoopback: shared.AllowLoopback, AllowVolatile: shared.AllowVolatile, KeyAITokens: shared.KeyAITokens,
+		Admin: shared.adminConfig.options(p), Traces: traces, Worker: worker,
+	}, err
+}
+
+// workerOptions returns the options of the workers, whose client of TRA can be made of its
+// settings; nil without workers.
+func (p parts) workerOptions() (*app.WorkerOptions, error) {
+	if p.worker == nil {
+		return nil, nil //nolint:nilnil // there are none
+	}
+	client, err := tra.NewClient(p.authority.options())
+	if err != nil {
+		return nil, err
+	}
+	client.Close()
+	return p.worker.options(p.authority)
 }
 
 // connectServing connects a process that serves. In production it refuses a Redis that

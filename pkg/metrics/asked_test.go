@@ -3,6 +3,7 @@ package metrics_test
 import (
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -73,8 +74,8 @@ func TestANetworkThatFloodsIsCountedOnce(t *testing.T) {
 		}
 		if hour%8 == 0 {
 			for network := range 3 {
-				r.visits(fmt.Sprint(network), "honest.co.tz", "fetch_timeout")
-				r.visits(fmt.Sprint(network), "beforward.jp", "")
+				r.visits(strconv.Itoa(network), "honest.co.tz", "fetch_timeout")
+				r.visits(strconv.Itoa(network), "beforward.jp", "")
 			}
 		}
 		r.Write(t.Context())

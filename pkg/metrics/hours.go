@@ -43,7 +43,9 @@ func Hours(ctx context.Context, client redis.UniversalClient, now time.Time, n i
 	return hoursOf(ctx, client, now, n, keyHour)
 }
 
-func hoursOf(ctx context.Context, client redis.UniversalClient, now time.Time, n int, key func(time.Time) string) ([]Hour, error) {
+func hoursOf(
+	ctx context.Context, client redis.UniversalClient, now time.Time, n int, key func(time.Time) string,
+) ([]Hour, error) {
 	hours := make([]Hour, n)
 	replies := make([]*redis.MapStringStringCmd, n)
 	pipe := client.Pipeline()

@@ -60,7 +60,7 @@ type cause struct {
 
 // causes returns the table. What stops everything comes first.
 func causes() []cause {
-	return slices.Concat(redisCauses(), processCauses(), authorityCauses(), otherCauses())
+	return slices.Concat(redisCauses(), processCauses(), handlerCauses(), workCauses(), authorityCauses(), otherCauses())
 }
 
 func redisCauses() []cause {
@@ -126,8 +126,6 @@ func redisCauses() []cause {
 }
 
 func processCauses() []cause {
-	const errorShare = `sum(rate(ushuru_http_requests_total{class="5xx",route=~"/v1/.*"}[%[1]s])) / ` +
-		`sum(rate(ushuru_http_requests_total{route=~"/v1/.*"}[%[1]s])) > %[2]g * 0.001`
 	return []cause{
 		{
 			// A container that is gone is no target of Prometheus any more, and so not "up == 0".
@@ -155,21 +153,34 @@ func processCauses() []cause {
 			noticed: "jobs of one kind stand still",
 			over:    "a worker of the role sends its heartbeat",
 		},
+	}
+}
+
+func handlerCauses() []cause {
+	return []cause{
 		{
-			code: NeedOverdue, alert: "UshuruHandlerStuck", severity: Ticket, command: "ushuru jobs list --operator --state running",
-			find: (*Status).overdueHandlers,
-			expr: "max(ushuru_tasks_overdue) > 0", after: []string{"UshuruRedisDown"},
+			code: NeedOverdue, alert: "UshuruHandlerStuck", severity: Ticket, find: (*Status).overdueHandlers,
+			command: "ushuru jobs list --operator --state running",
+			expr:    "max(ushuru_tasks_overdue) > 0", after: []string{"UshuruRedisDown"},
 			summary: "A handler has not ended though its time was up. It holds a place of its worker, whose log has its stack.",
 			noticed: "maybe nothing: other places do the work",
 			over:    "the handler has ended, or its worker was started again",
 		},
 		{
-			code: NeedVersions, alert: "UshuruOldVersion", severity: Ticket, command: "ushuru status", find: (*Status).oldVersions,
+			code: NeedVersions, alert: "UshuruOldVersion", severity: Ticket, command: "ushuru status",
+			find: (*Status).oldVersions,
 			expr: "count(count by (version, commit) (ushuru_build_info)) > 1", hold: fmt.Sprintf("%gm", upgradeTakes.Minutes()),
 			summary: "{{ $value }} versions work beside one another for longer than an upgrade takes.",
 			noticed: "answers differ by the process that gives them",
 			over:    "the old processes have ended",
 		},
+	}
+}
+
+func workCauses() []cause {
+	const errorShare = `sum(rate(ushuru_http_requests_total{class="5xx",route=~"/v1/.*"}[%[1]s])) / ` +
+		`sum(rate(ushuru_http_requests_total{route=~"/v1/.*"}[%[1]s])) > %[2]g * 0.001`
+	return []cause{
 		// Who is not there when work stands still is woken by the alerts of waits.
 		{code: NeedPaused, severity: Page, command: "ushuru queues resume %s", find: (*Status).pausedQueues},
 		{

@@ -122,7 +122,8 @@ func (s *Status) volatileRedis() []Need {
 	allowed := slices.ContainsFunc(s.Workers, func(role Role) bool {
 		return slices.ContainsFunc(role.Workers, func(w Worker) bool { return w.allowVolatile })
 	})
-	return one(s.Redis.Volatile && !allowed, nil, "Redis keeps no append-only file: a restart of it loses jobs, batches and keys.")
+	return one(s.Redis.Volatile && !allowed, nil,
+		"Redis keeps no append-only file: a restart of it loses jobs, batches and keys.")
 }
 
 func (s *Status) otherClock() []Need {

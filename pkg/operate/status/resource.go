@@ -54,7 +54,8 @@ func (r *reading) aiPart(ctx context.Context) (AI, error) {
 		if slices.Contains(names[:i], name) {
 			continue
 		}
-		what, refused := metrics.What{Site: metrics.AI, Step: name}, metrics.What{Site: metrics.AI, Step: name, Code: string(ai.Misconfigured)}
+		what := metrics.What{Site: metrics.AI, Step: name}
+		refused := metrics.What{Site: metrics.AI, Step: name, Code: string(ai.Misconfigured)}
 		part.Models = append(part.Models, Model{
 			Name: name, OK: called[name].OK, Failed: called[name].Failed, Tokens: r.day.Tokens[what],
 			Failover: r.day.Failover[what], InRow: r.marks.InRow[name],
@@ -131,7 +132,8 @@ func (r *reading) memory(ctx context.Context) (Redis, error) {
 	begun := time.Now()
 	at, timeErr := r.redis.Time(ctx).Result()
 	part := Redis{
-		Used: memory.Used, Limit: memory.Limit, Policy: memory.Policy, Loss: loss, Unsaved: memory.Unsaved, Volatile: memory.Volatile,
+		Used: memory.Used, Limit: memory.Limit, Policy: memory.Policy, Loss: loss,
+		Unsaved: memory.Unsaved, Volatile: memory.Volatile,
 	}
 	if timeErr == nil {
 		part.AheadMS = begun.Add(time.Since(begun) / 2).Sub(at).Milliseconds() //nolint:mnd // the middle of the round trip
