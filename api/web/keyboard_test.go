@@ -23,8 +23,8 @@ var tabOrders = map[string][]string{
 	"hand, last step": {"another car", "#year", "#cc", "#fuel", "#price", "radio basis", "Calculate"},
 	"answer": {
 		"Ask the seller", "Send", "Choose another", "Change a figure", "TRA's own lines, and those to expect", "The message to send",
-		"What you pay when", "Every line", "Not included", "Before you pay", "The same car, made in another year",
-		"Cost by month of landing", "Show pictures (3)", "Notes about these figures",
+		"What you pay when", "Every line", "Not included", "Before you pay", "The same car, made in another year", "Cost by month of landing",
+		"Show pictures (3)", "Notes about these figures",
 	},
 	"choose, nothing found": {"#q", "Find", "Back to the answer"},
 	"price missing": {
@@ -167,7 +167,7 @@ func TestKeysAloneLeadToAnAnswer(t *testing.T) {
 	if said := b.Text(`document.querySelector("main").textContent`); !strings.Contains(said, chosen) {
 		t.Errorf("the answer is not that of %q", chosen)
 	}
-	b.tabTo("Send by WhatsApp")
+	b.tabTo("Send")
 
 	site := service.Site
 	car, sheet := site+listingtest.Cars()[0].Path(), site+carsWithSheets()[0].Sheet()
