@@ -43,14 +43,3 @@ func OfGrade(mark string) (f Finding, found bool) {
 	}
 	return Finding{}, false
 }
-
-// OfMeterMark returns what a mark beside the mileage says.
-func OfMeterMark(mark string) (f Finding, found bool) {
-	switch mark {
-	case "$":
-		return Finding{Meter, Caution, mark}, true
-	case "*", "#":
-		return Finding{Meter, Disqualify, mark}, true
-	}
-	return Finding{}, false
-}

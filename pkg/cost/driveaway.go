@@ -26,6 +26,7 @@ type Answer struct {
 // price can be tried.
 func (t *Tables) Calculate(e vehicle.Estimate, terms vehicle.Terms, now time.Time) Answer {
 	b := t.begin(e, terms, now)
+	b.step = b.ageStep()
 	b.bill()
 	answer := Answer{b.total(), b.summary(e), b.warnings()}
 	answer.DriveAway.Scenarios = b.scenarios()
@@ -95,7 +96,6 @@ func (t *Tables) begin(e vehicle.Estimate, terms vehicle.Terms, now time.Time) *
 	b.invoice = b.invoiceOf()
 	b.taxed = b.over(b.invoice.base)
 	b.facts = b.factsOf()
-	b.step = b.ageStep()
 	return b
 }
 

@@ -119,11 +119,7 @@ func (s *Store) Alive(ctx context.Context, worker string) (bool, error) {
 
 // Deregister deletes the heartbeat of a worker that stops, so that its steps are
 // recovered before its heartbeat expires.
-func (s *Store) Deregister(ctx context.Context, worker string) error {
-	return s.deregister(ctx, worker, nil)
-}
-
-func (s *Store) deregister(ctx context.Context, worker string, rider Rider) error {
+func (s *Store) Deregister(ctx context.Context, worker string, rider Rider) error {
 	pipe := s.redis.Pipeline()
 	deleted := pipe.Del(ctx, keyWorker(worker))
 	pipe.ZRem(ctx, keyLive, worker)
@@ -166,7 +162,7 @@ func (h *Heartbeater) Run(ctx context.Context) {
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), heartbeatInterval)
 			defer cancel()
-			_ = h.store.deregister(last, h.worker, h.rider) // the heartbeat expires by itself
+			_ = h.store.Deregister(last, h.worker, h.rider) // the heartbeat expires by itself
 			return
 		case <-ticker.C:
 			_ = h.heartbeat(ctx) // Reliable reports a failure

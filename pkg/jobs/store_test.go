@@ -318,7 +318,7 @@ func heartbeat(t *testing.T, store *jobs.Store) {
 	if alive, err := store.Alive(t.Context(), "w"); !alive || err != nil {
 		t.Fatalf("%v %v", alive, err)
 	}
-	must(t)(store.Deregister(t.Context(), "w"))
+	must(t)(store.Deregister(t.Context(), "w", nil))
 	if alive, err := store.Alive(t.Context(), "w"); alive || err != nil {
 		t.Fatalf("%v %v", alive, err)
 	}

@@ -442,7 +442,7 @@ func TestSitesAndTheBudget(t *testing.T) {
 	if b, err := r.AIBudget(t.Context(), 100); err != nil || b.Limit != 70 {
 		t.Errorf("the limit is not that of the workers: %+v, %v", b, err)
 	}
-	r.must(jobs.NewStore(r.client).Deregister(t.Context(), "w"))
+	r.must(jobs.NewStore(r.client).Deregister(t.Context(), "w", nil))
 	if b, err := r.AIBudget(t.Context(), 100); err != nil || b.Limit != 100 || b.Set {
 		t.Errorf("%+v, %v", b, err)
 	}

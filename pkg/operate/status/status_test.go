@@ -142,7 +142,7 @@ func TestNeeds(t *testing.T) {
 				r.beat("w", jobs.Presence{Roles: []string{"authority"}})
 				r.enqueue(tasks.QueueAuthority)
 			},
-			provoke: func(r *rig) { r.must(jobs.NewStore(r.client).Deregister(r.t.Context(), "w")) },
+			provoke: func(r *rig) { r.must(jobs.NewStore(r.client).Deregister(r.t.Context(), "w", nil)) },
 		},
 		{
 			name: "TRA's calculator is down", need: status.NeedAuthority,
@@ -219,7 +219,7 @@ func TestNeeds(t *testing.T) {
 		{
 			name: "a role that no worker has any more", need: status.NeedWorker, about: "ai",
 			below:   func(r *rig) { r.beat("w", jobs.Presence{Roles: []string{"ai"}}) },
-			provoke: func(r *rig) { r.must(jobs.NewStore(r.client).Deregister(r.t.Context(), "w")) },
+			provoke: func(r *rig) { r.must(jobs.NewStore(r.client).Deregister(r.t.Context(), "w", nil)) },
 		},
 		{
 			name: "TRA's answers cannot be read", need: status.NeedAnswers,
@@ -544,7 +544,7 @@ func TestWorkersByRole(t *testing.T) {
 		r := newRig(t, nil, conn)
 		r.beat("one", jobs.Presence{Roles: []string{"any", "ai"}, Version: "1.2.0", Started: time.Now()})
 		r.beat("two", jobs.Presence{Roles: []string{"any"}})
-		r.must(jobs.NewStore(r.client).Deregister(t.Context(), "two"))
+		r.must(jobs.NewStore(r.client).Deregister(t.Context(), "two", nil))
 		roles := map[string]status.Role{}
 		for _, role := range r.read().Workers {
 			roles[role.Role] = role
