@@ -69,6 +69,32 @@ func ParseSaid(text string) (Said, error) {
 	return Said{}, fmt.Errorf("%w: %.40q", ErrInvalid, text)
 }
 
+// LastSaid returns the last sum in a text, and between which bytes it stands; false without one.
+func LastSaid(text string) (said Said, from, to int, ok bool) {
+	text = separated(text)
+	places, tokens := words.FindAllStringIndex(text, -1), words.FindAllString(text, -1)
+	const longest = 12 // words of a sum
+	for end := len(tokens); end > 0; end-- {
+		for begin := max(0, end-longest); begin < end; begin++ {
+			if !canBegin(strings.ToLower(tokens[begin])) {
+				continue
+			}
+			if said, ok = sumOf(tokens[begin:end]); ok {
+				return said, places[begin][0], places[end-1][1], true
+			}
+		}
+	}
+	return Said{}, 0, 0, false
+}
+
+// canBegin reports whether a sum can begin with a word.
+func canBegin(word string) bool {
+	_, isNumeral := numerals[word]
+	_, isScale := scales[word]
+	_, isFraction := fractions[word]
+	return isNumeral || isScale || isFraction || word == "mia" || word[0] >= '0' && word[0] <= '9'
+}
+
 // separated returns a text of the same length, in which a space between two numbers is a line feed.
 func separated(text string) string { return apart.ReplaceAllString(text, "$1\n$2") }
 

@@ -44,3 +44,22 @@ func TestWhatIsNotOneSum(t *testing.T) {
 		}
 	}
 }
+
+func TestTheLastSumOfAText(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][2]string{
+		"Wharfage 1.6% 900,000":           {"900000", "Wharfage 1.6% "},
+		"Delivery order 2 150,000":        {"150000", "Delivery order 2 "},
+		"Ada ya wakala: laki 4 na nusu":   {"450000", "Ada ya wakala: "},
+		"1. Import duty TSh 1,200,000.00": {"1200000", "1. Import duty TSh "},
+		"Plates one pair":                 {"", ""},
+	} {
+		got, at, _, ok := money.LastSaid(text)
+		switch {
+		case ok != (want[0] != ""):
+			t.Errorf("%q: a sum is found: %t, want %t", text, ok, !ok)
+		case ok && (got.Value.String() != want[0] || text[:at] != want[1]):
+			t.Errorf("%q: got %s after %q, want %s after %q", text, got.Value, text[:at], want[0], want[1])
+		}
+	}
+}

@@ -17,7 +17,6 @@ import (
 // reads its append-only file comes back with a confirmation that is above the count.
 const (
 	keyWritten   = "canary:{%d}:written"
-	keyAt        = "canary:{%d}:at"
 	keyConfirmed = "canary:{%d}:confirmed"
 	keyLoss      = "canary:loss"
 )
@@ -129,15 +128,10 @@ func count(value any) int64 {
 
 func (c *Canary) write(ctx context.Context) error {
 	for pair := range c.acknowledged {
-		var written *redis.IntCmd
-		_, err := c.client.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
-			written = pipe.Incr(ctx, fmt.Sprintf(keyWritten, pair))
-			pipe.Set(ctx, fmt.Sprintf(keyAt, pair), time.Now().UnixMilli(), 0)
-			return nil
-		})
+		written, err := c.client.Incr(ctx, fmt.Sprintf(keyWritten, pair)).Result()
 		if err == nil {
-			c.acknowledged[pair] = written.Val()
-			err = c.client.Set(ctx, fmt.Sprintf(keyConfirmed, pair), written.Val(), 0).Err()
+			c.acknowledged[pair] = written
+			err = c.client.Set(ctx, fmt.Sprintf(keyConfirmed, pair), written, 0).Err()
 		}
 		if err != nil {
 			return fmt.Errorf("redisx: canary: %w", err)

@@ -27,7 +27,7 @@ func (c *Conn) check(ctx context.Context) error {
 	if c.Embedded() || ping != nil && !IsLoading(ping) {
 		return ping
 	}
-	err := c.eachServer(ctx, func(ctx context.Context, server redis.Cmdable) error {
+	err := eachServer(ctx, c.client, func(ctx context.Context, server redis.Cmdable) error {
 		version := readInfo(ctx, server)["redis_version"]
 		if tooOld(version) {
 			return fmt.Errorf("%w: this is %s", ErrTooOld, version)
@@ -53,7 +53,7 @@ func (c *Conn) Warnings(ctx context.Context) []string {
 	}
 	var mu sync.Mutex
 	var all []string
-	err := c.eachServer(ctx, func(ctx context.Context, server redis.Cmdable) error {
+	err := eachServer(ctx, c.client, func(ctx context.Context, server redis.Cmdable) error {
 		found := warnings(readInfo(ctx, server))
 		mu.Lock()
 		defer mu.Unlock()
@@ -81,11 +81,11 @@ func warnings(info map[string]string) (all []string) {
 }
 
 // eachServer calls f for the server, or concurrently for every master of a cluster.
-func (c *Conn) eachServer(ctx context.Context, f func(context.Context, redis.Cmdable) error) error {
-	if cluster, ok := c.client.(*redis.ClusterClient); ok {
+func eachServer(ctx context.Context, client redis.UniversalClient, f func(context.Context, redis.Cmdable) error) error {
+	if cluster, ok := client.(*redis.ClusterClient); ok {
 		return cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error { return f(ctx, node) })
 	}
-	return f(ctx, c.client)
+	return f(ctx, client)
 }
 
 // readInfo returns the fields of INFO; none when the server refuses the command, as

@@ -22,7 +22,7 @@ func (c *Conn) CheckDefaultUser(ctx context.Context) error {
 	if c.Embedded() {
 		return nil
 	}
-	return c.eachServer(ctx, func(ctx context.Context, server redis.Cmdable) error {
+	return eachServer(ctx, c.client, func(ctx context.Context, server redis.Cmdable) error {
 		client, ok := server.(*redis.Client)
 		if !ok {
 			return nil

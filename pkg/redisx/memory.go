@@ -23,16 +23,10 @@ type Memory struct {
 // ReadMemory returns the memory of a server; of a cluster that of the server that is
 // fullest, and what is wrong with the disk of any.
 func ReadMemory(ctx context.Context, client redis.UniversalClient) (Memory, error) {
-	cluster, ok := client.(*redis.ClusterClient)
-	if !ok {
-		return memoryOf(ctx, client), ctx.Err()
-	}
-	var (
-		mu      sync.Mutex
-		fullest Memory
-	)
-	err := cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error {
-		memory := memoryOf(ctx, node)
+	var mu sync.Mutex
+	var fullest Memory
+	err := eachServer(ctx, client, func(ctx context.Context, server redis.Cmdable) error {
+		memory := memoryOf(ctx, server)
 		mu.Lock()
 		defer mu.Unlock()
 		volatile, unsaved := fullest.Volatile || memory.Volatile, cmp.Or(fullest.Unsaved, memory.Unsaved)
@@ -40,7 +34,7 @@ func ReadMemory(ctx context.Context, client redis.UniversalClient) (Memory, erro
 			fullest = memory
 		}
 		fullest.Volatile, fullest.Unsaved = volatile, unsaved
-		return nil
+		return ctx.Err()
 	})
 	if err != nil {
 		return fullest, fmt.Errorf("redisx: memory: %w", err)

@@ -26,7 +26,7 @@ func (c *Conn) AwaitReplicas(ctx context.Context, n int) error {
 	if n <= 0 {
 		return nil
 	}
-	return c.eachServer(ctx, func(ctx context.Context, server redis.Cmdable) error {
+	return eachServer(ctx, c.client, func(ctx context.Context, server redis.Cmdable) error {
 		// WAIT asks for what the server had written when the last command of this
 		// connection ended. PING is that command, so that it covers all of them.
 		pipe := server.Pipeline()
@@ -49,7 +49,7 @@ func (c *Conn) Replicas(ctx context.Context) (int, error) {
 		return 0, nil
 	}
 	var all atomic.Int64
-	err := c.eachServer(ctx, func(ctx context.Context, server redis.Cmdable) error {
+	err := eachServer(ctx, c.client, func(ctx context.Context, server redis.Cmdable) error {
 		n, _ := strconv.Atoi(readInfo(ctx, server)["connected_slaves"])
 		all.Add(int64(n))
 		return nil
