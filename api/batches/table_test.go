@@ -282,7 +282,8 @@ func TestEverySheetWithCarsIsRead(t *testing.T) {
 			t.Errorf("no %s in %s", want, got.Body)
 		}
 	}
-	items := apitest.Send(t, s.ListItems, apitest.Ask{Method: http.MethodGet, URL: "/", Vars: of(path.Base(got.Header.Get("Location")))})
+	at := got.Header.Get("Location")
+	items := apitest.Send(t, s.ListItems, apitest.Ask{URL: at + "/items", Vars: of(path.Base(at))})
 	for _, want := range []string{
 		`{"row":2,"sheet":"Links","url":"https://cars.example/1","state":"waiting","columns":{"Buyer":"Asha","Note":"first"}}`,
 		`{"row":3,"sheet":"Links",`, `{"row":3,"sheet":"Aichi","url":"","car":{"make":"TOYOTA","model":"IST","year":2005,`,

@@ -31,7 +31,7 @@ func comparisonJSON(t *testing.T, one, other string, report *string) []byte {
 	cars := advice.Pair{Car1: estimateOf(t, site+one), Car2: estimateOf(t, site+other)}
 	verdict := advice.Judge(cars)
 	data, err := json.Marshal(vehicle.Comparison{
-		Car1: cars.Car1, Car2: cars.Car2, CondReport1: report, Rate: &rate, Lang: "en", Verdict: &verdict,
+		Object: vehicle.ObjectComparison, Car1: cars.Car1, Car2: cars.Car2, CondReport1: report, Rate: &rate, Lang: "en", Verdict: &verdict,
 		Recommendation: advice.Write(verdict, cars, "en"),
 	})
 	if err != nil {
