@@ -211,31 +211,36 @@ func (s *saying) count() (count decimal.Decimal, ok bool) {
 		s.words = s.words[1:]
 		return plainNumber(word), true
 	}
-	const hundred = 100
 	var sum int64
 	for last := int64(10 * hundred); ; {
 		at := 0
 		if sum > 0 && slices.Contains(joins[:2], s.next(0)) {
 			at = 1
 		}
-		value, isNumeral := numerals[s.next(at)]
-		switch {
-		case s.next(at) == "mia":
-			value = hundred * max(1, numerals[s.next(at+1)])
-			at++
-			if value == hundred && s.next(at) != "moja" {
-				at--
-			}
-		case isNumeral && s.next(at+1) == "hundred":
-			value *= hundred
-			at++
-		}
+		value, at := s.numeral(at)
 		if value == 0 || value >= last || last%10 != 0 {
 			return decimal.NewFromInt(sum), sum > 0
 		}
 		sum, last = sum+value, value
 		s.words = s.words[at+1:]
 	}
+}
+
+const hundred = 100
+
+// numeral returns the numeral at a word, with its hundreds, and its last word; 0 for none.
+func (s *saying) numeral(at int) (value int64, last int) {
+	value, isNumeral := numerals[s.next(at)]
+	switch {
+	case s.next(at) == "mia":
+		if count := numerals[s.next(at+1)]; count > 0 {
+			return hundred * count, at + 1
+		}
+		return hundred, at
+	case isNumeral && s.next(at+1) == "hundred":
+		return value * hundred, at + 1
+	}
+	return value, at
 }
 
 // plainNumber returns a number in digits, without what separates its thousands; zero for what is

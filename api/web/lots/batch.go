@@ -119,10 +119,13 @@ func (l lotResult) PriceBasis() string {
 // HighestPrice returns the highest price at which the car meets the target of the batch; ""
 // without one.
 func (l lotResult) HighestPrice() string {
-	if l.Estimate == nil || l.Estimate.MaxPrice == nil || l.Estimate.MaxPrice.FOB == nil || l.Estimate.MaxPrice.FOB.Likely == nil {
+	if l.Estimate == nil || l.Estimate.MaxPrice == nil {
 		return ""
 	}
-	return frame.InDollars(*l.Estimate.MaxPrice.FOB.Likely)
+	if limits := l.Estimate.MaxPrice.FOB; limits != nil && limits.Likely != nil {
+		return frame.InDollars(*limits.Likely)
+	}
+	return ""
 }
 
 // Margin returns how much that is above the price of the car; "" when it is not known.

@@ -117,7 +117,7 @@ func (l *Lots) uploadLots(w http.ResponseWriter, r *http.Request) error {
 		err = l.putTable(r.Context(), s, table)
 	}
 	if err == nil {
-		http.Redirect(w, r, Path+"/preview?sum="+table.sum(), http.StatusSeeOther)
+		http.Redirect(w, r, Path+"/preview?sum="+table.sum(), http.StatusSeeOther) //nolint:gosec // a path of ours
 		return nil
 	}
 	return l.saidOnLots(w, r, s, err)
@@ -347,7 +347,7 @@ func optionsOf(form url.Values) lotOptions {
 
 // query returns the options as parameters of the API; false with the name of the field that
 // cannot be read.
-func (o lotOptions) query() (query url.Values, wrong string) {
+func (o *lotOptions) query() (query url.Values, wrong string) {
 	query = url.Values{}
 	for name, said := range map[string]string{"jpyPerUSD": o.Yen, "target": o.Target, "rate": o.Rate} {
 		if said == "" {
@@ -390,7 +390,8 @@ func (l *Lots) preview(w http.ResponseWriter, r *http.Request, s session, table 
 	}
 	query.Set("dryRun", "true")
 	got, err := l.keyed(r.Context(), s, http.MethodPost, "/v1/batches?"+query.Encode(), table.data, tableType)
-	if why, refused := errors.AsType[*problem.Problem](err); refused && o.Wrong == "" && slices.Contains(fieldsOfLots, why.Param) {
+	why, refused := errors.AsType[*problem.Problem](err)
+	if refused && o.Wrong == "" && slices.Contains(fieldsOfLots, why.Param) {
 		o.blame(why.Param, why)
 		return l.preview(w, r, s, table, o)
 	}
