@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 
@@ -13,7 +12,6 @@ import (
 	"ushuru/api/web/lots"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/pace"
-	"ushuru/pkg/vehicle"
 )
 
 // PageOptions are about the pages for buyers.
@@ -50,13 +48,7 @@ func (s *Server) registerPages(v1 http.Handler, operators *console.Console) erro
 	pages, err := web.New(web.Options{
 		API: s.forVisitors(v1), Keyed: s.forKeys(v1), Operator: operator,
 		Redis: o.Redis, Watch: o.Hub.Watch,
-		Costs: func(ctx context.Context, car vehicle.Car, labels []string, query url.Values) (map[string]vehicle.Estimate, error) {
-			priced, _, err := terms.OfAddress(query) // the car has the price that the visitor gave
-			if err != nil {
-				return nil, err
-			}
-			return s.vehicles.KnownCosts(ctx, car, labels, priced)
-		},
+		Costs: s.vehicles.KnownCosts,
 		Names: s.vehicles.FindNamed, Models: s.vehicles.ListModels,
 		Terms: func(query url.Values) (web.Pricing, error) {
 			return terms.ParseAddress(o.Costs, query)
@@ -127,7 +119,8 @@ func (s *Server) forKeys(v1 http.Handler) http.Handler {
 
 // inPage returns the request that a page makes, beside that for the page.
 func inPage(w http.ResponseWriter, plain *http.Request) (*request.Recorder, *request.Request) {
-	r := &request.Request{ID: "page", Network: request.From(plain).Network, Visitor: request.From(plain).Visitor, Sender: web.Sender(plain.Context())}
+	of := request.From(plain)
+	r := &request.Request{ID: "page", Network: of.Network, Visitor: of.Visitor, Sender: web.Sender(plain.Context())}
 	r.Request = plain.WithContext(request.With(plain.Context(), r))
 	return &request.Recorder{ResponseWriter: w, Request: r}, r
 }

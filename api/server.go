@@ -63,8 +63,8 @@ func New(options Options) (*Server, error) {
 	}
 	s := &Server{
 		options: options, limits: await.NewLimits(await.LimitOptions{
-			Rates: options.Rates, Processor: options.Processor, Bytes: options.Bytes, Rows: pace.NewAccounts(options.Redis, pace.KindRows),
-			Jobs: options.Jobs, Batches: options.Batches,
+			Rates: options.Rates, Processor: options.Processor, Bytes: options.Bytes,
+			Rows: pace.NewAccounts(options.Redis, pace.KindRows), Jobs: options.Jobs, Batches: options.Batches,
 			AIUsage: options.AIUsage, Limits: options.Limits, WaitMax: options.WaitMax,
 		}),
 		outages: tra.NewOutages(options.Status),

@@ -60,7 +60,8 @@ func New(t *testing.T, of pace.Limits) *Parts {
 	p.Outages = tra.NewOutages(p.Catalogue.Status)
 	p.Tasks = tasks.New(tasks.Options{Redis: client, Jobs: p.Jobs, Results: p.Cache, Webhooks: p.Webhooks})
 	p.Limits = await.NewLimits(await.LimitOptions{
-		Rates: pace.NewRates(client), Processor: pace.NewProcessor(2), Bytes: pace.NewAccounts(client, pace.KindBytes), Rows: pace.NewAccounts(client, pace.KindRows),
+		Rates: pace.NewRates(client), Processor: pace.NewProcessor(2), Bytes: pace.NewAccounts(client, pace.KindBytes),
+		Rows: pace.NewAccounts(client, pace.KindRows),
 		Jobs: p.Jobs, Batches: p.Batches, Limits: of, WaitMax: WaitMax,
 	})
 	ctx, stop := context.WithCancel(context.Background())

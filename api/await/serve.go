@@ -117,9 +117,8 @@ func (k *Work) Serve(w http.ResponseWriter, r *request.Request, wanted Wanted, f
 	if err != nil {
 		return err
 	}
-	viewed, err := k.options.Limits.Compute(r, reading{request.Hash(body), wanted.Kind, r.View, r.Fields.Asked()}, func() ([]byte, error) {
-		return r.Fields.Of(body, r.View), nil
-	})
+	of := reading{request.Hash(body), wanted.Kind, r.View, r.Fields.Asked()}
+	viewed, err := k.options.Limits.Compute(r, of, func() ([]byte, error) { return r.Fields.Of(body, r.View), nil })
 	if err != nil {
 		return err
 	}

@@ -117,7 +117,7 @@ func (s *Resource) PostBill(w http.ResponseWriter, plain *http.Request) error {
 		if err := cmp.Or(s.options.Limits.CheckRate(w, r), s.options.Work.CheckWebhook(r)); err != nil {
 			return err
 		}
-		request.WriteBytes(w, http.StatusOK, r.View.Of(alone))
+		request.WriteBytes(w, http.StatusOK, r.Of(alone))
 		return nil
 	}
 	wanted.Identity = terms.Identity(r.Terms, wanted.Input, "bill", lines, body.Date)

@@ -3,9 +3,11 @@ package vehicles
 import (
 	"context"
 	"errors"
+	"net/url"
 	"time"
 
 	"ushuru/api/request"
+	"ushuru/api/terms"
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/match"
@@ -13,11 +15,15 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// KnownCosts returns what a car costs on some terms as some entries of its make, by the entry, as
-// far as the known answers of the authority say. It never asks the authority.
+// KnownCosts returns what a car costs as some entries of its make, by the entry, on the terms of the
+// address of a page, as far as the known answers of the authority say. It never asks the authority.
 func (s *Resource) KnownCosts(
-	parent context.Context, car vehicle.Car, labels []string, terms vehicle.Terms,
+	parent context.Context, car vehicle.Car, labels []string, query url.Values,
 ) (map[string]vehicle.Estimate, error) {
+	priced, _, err := terms.OfAddress(query) // the car has the price that the visitor gave
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
 	catalogue, err := s.options.Catalogue.Catalogue(ctx)
@@ -43,10 +49,10 @@ func (s *Resource) KnownCosts(
 		if err != nil {
 			return nil, request.ErrUnavailable.WithCause(err)
 		}
-		priced := vehicle.Estimate{Car: car, Matched: matched, Tax: got.Tax, AsOf: localtime.Stamp(got.At)}
-		answer := s.options.Costs.Calculate(priced, terms, now)
-		priced.Summary = &answer.Summary
-		costs[label] = priced
+		known := vehicle.Estimate{Car: car, Matched: matched, Tax: got.Tax, AsOf: localtime.Stamp(got.At)}
+		answer := s.options.Costs.Calculate(known, priced, now)
+		known.Summary = &answer.Summary
+		costs[label] = known
 	}
 	return costs, nil
 }

@@ -130,7 +130,8 @@ func isNamedBy(l tra.Label, query string) bool {
 		key := chassis.NameKey(strings.Join(words[:to+1], ""))
 		isKey := func(word string) bool { return chassis.NameKey(word) == key }
 		isCode := func(code string) bool { return strings.HasPrefix(code, key) && len(key) > 2 }
-		if key != "" && (slices.ContainsFunc(l.Codes, isCode) || slices.ContainsFunc(append(strings.Fields(l.Model), l.Model), isKey)) {
+		names := append(strings.Fields(l.Model), l.Model)
+		if key != "" && (slices.ContainsFunc(l.Codes, isCode) || slices.ContainsFunc(names, isKey)) {
 			return true
 		}
 	}

@@ -32,16 +32,16 @@ type hand struct {
 }
 
 // Value returns what is known of a field.
-func (h hand) Value(name string) string { return h.Filled.Get(name) }
+func (h *hand) Value(name string) string { return h.Filled.Get(name) }
 
 // Fuels returns the fuels that a visitor can name.
-func (hand) Fuels() []string { return fuels }
+func (*hand) Fuels() []string { return fuels }
 
 // Kept returns what is known as hidden fields, for the next step.
-func (h hand) Kept(without ...string) [][2]string { return keptOf(h.Filled, without...) }
+func (h *hand) Kept(without ...string) [][2]string { return keptOf(h.Filled, without...) }
 
 // Back returns the address of an earlier step with what is known, but for some fields.
-func (h hand) Back(without ...string) string {
+func (h *hand) Back(without ...string) string {
 	known := map[string]string{}
 	for _, field := range h.Kept(without...) {
 		known[field[0]] = field[1]
@@ -88,7 +88,7 @@ func (p *Pages) renderHand(w http.ResponseWriter, r *http.Request, status int, v
 			return err
 		}
 	}
-	return p.Render(w, r, status, frame.Screen{Name: "hand", Title: "hand.title", Body: view})
+	return p.Render(w, r, status, frame.Screen{Name: "hand", Title: "hand.title", Body: &view})
 }
 
 // fillMakes sets the makes: those that have what is searched for, or all.

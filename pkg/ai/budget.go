@@ -176,7 +176,8 @@ func (b *budget) settle(ctx context.Context, r reservation, used int) error {
 	}
 	b.warn(ctx, "the AI's tokens of this day are going down", r.of.Whole, "", now.Whole.Used, r.within.Whole)
 	if r.of.Part != "" {
-		b.warn(ctx, "the AI's tokens of an API key of this day are going down", r.of.Whole, r.of.Part, now.Part.Used, r.within.Part)
+		const ofKey = "the AI's tokens of an API key of this day are going down"
+		b.warn(ctx, ofKey, r.of.Whole, r.of.Part, now.Part.Used, r.within.Part)
 	}
 	return nil
 }

@@ -95,7 +95,8 @@ func New(o Options) (*App, error) {
 	if o.API != nil {
 		a.opened.Add(func() { _ = o.API.Listener.Close() })
 	}
-	if err := errors.Join(a.build(), a.metrics.Registry().Register(newCollector(o.Redis.Client(), a.stores, a.aiLimit(), o.AllowVolatile))); err != nil {
+	collector := newCollector(o.Redis.Client(), a.stores, a.aiLimit(), o.AllowVolatile)
+	if err := errors.Join(a.build(), a.metrics.Registry().Register(collector)); err != nil {
 		a.opened.Run()
 		return nil, err
 	}

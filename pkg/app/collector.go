@@ -37,8 +37,9 @@ var (
 		"1 while Redis could not write its disk the last time: its log, the rewrite of its log, or a snapshot.")
 	descRedisVolatile = desc("redis_volatile", "1 while Redis keeps no append-only file, unless ALLOW_VOLATILE permits that.")
 	descClock         = desc("clock_offset_seconds", "By how much the clock of this machine is ahead of that of Redis.")
-	descOverdue       = desc("tasks_overdue", "Kinds of tasks, in all workers, whose handlers do not end though their time is up.")
-	descQueueTasks    = desc("queue_tasks", "Tasks in a queue by state: pending, active, scheduled, retry or archived.",
+	descOverdue       = desc("tasks_overdue",
+		"Kinds of tasks, in all workers, whose handlers do not end though their time is up.")
+	descQueueTasks = desc("queue_tasks", "Tasks in a queue by state: pending, active, scheduled, retry or archived.",
 		"queue", "state")
 	descQueueOldest = desc("queue_oldest_seconds", "Age of the oldest pending task of a queue; 0 without one.", "queue")
 	descJobsOldest  = desc("jobs_oldest_seconds", "Age of the oldest job of a class that has not ended; 0 without one.", "class")

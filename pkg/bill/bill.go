@@ -180,7 +180,8 @@ func (c Check) Judge(lines []Line) (Answer, bool) {
 	if !j.rate.IsPositive() {
 		j.rate = cost.DefaultRate
 	}
-	j.answer = Answer{Object: "bill_check", Lines: []Judged{}, Missing: []Owed{}, date: c.Day.In(localtime.Zone).Format(time.DateOnly)}
+	day := c.Day.In(localtime.Zone).Format(time.DateOnly)
+	j.answer = Answer{Object: "bill_check", Lines: []Judged{}, Missing: []Owed{}, date: day}
 	if c.Estimate != nil {
 		j.answer.Car = &c.Estimate.Car
 	}

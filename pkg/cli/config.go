@@ -125,8 +125,10 @@ func (c httpConfig) options(ctx context.Context) (*app.APIOptions, error) {
 		Limits: pace.Limits{
 			PerMinute: c.KeyRate, Jobs: c.KeyJobs, BatchItems: c.KeyBatchItems, Bytes: int64(c.KeyBytes),
 		},
-		Connections:    connlimit.Options{Max: maxConnections, PerAddress: maxPerAddress, Trusted: c.TrustedProxies},
-		Page:           api.PageOptions{Enabled: c.Page, BaseURL: c.PageURL, About: c.PageAbout, Jobs: c.PageJobs, Rate: pageRate},
+		Connections: connlimit.Options{Max: maxConnections, PerAddress: maxPerAddress, Trusted: c.TrustedProxies},
+		Page: api.PageOptions{
+			Enabled: c.Page, BaseURL: c.PageURL, About: c.PageAbout, Jobs: c.PageJobs, Rate: pageRate,
+		},
 		MonitoringUser: operatorUser, MonitoringPassword: string(c.OperatorPassword), MonitoringWritable: c.MonitoringWritable,
 	}, err
 }

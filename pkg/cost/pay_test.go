@@ -31,8 +31,12 @@ func TestPaymentsAddUpToTheCost(t *testing.T) {
 			into *int64
 			add  int64
 		}{
-			{&sum.TZS, s.Pay[1].Sum.TZS}, {&sum.LowTZS, s.Pay[1].Sum.LowTZS}, {&sum.HighTZS, s.Pay[1].Sum.HighTZS},
-			{&sum.USD, s.Pay[1].Sum.USD}, {&sum.LowUSD, s.Pay[1].Sum.LowUSD}, {&sum.HighUSD, s.Pay[1].Sum.HighUSD},
+			{&sum.TZS, s.Pay[1].Sum.TZS},
+			{&sum.LowTZS, s.Pay[1].Sum.LowTZS},
+			{&sum.HighTZS, s.Pay[1].Sum.HighTZS},
+			{&sum.USD, s.Pay[1].Sum.USD},
+			{&sum.LowUSD, s.Pay[1].Sum.LowUSD},
+			{&sum.HighUSD, s.Pay[1].Sum.HighUSD},
 		} {
 			*n.into += n.add
 		}

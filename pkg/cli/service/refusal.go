@@ -47,7 +47,8 @@ var (
 	}
 	flagOfParam = map[string]string{
 		"rate": "--rate", "landing": "--landing", "costs": "--cost", "target": "--target", "known": "--known",
-		"column": "--column", "modelBody": "--model-body", "model": "--model", "modelCode": "--model-code", "make": "--make", "year": "--year",
+		"column": "--column", "modelBody": "--model-body", "model": "--model", "modelCode": "--model-code",
+		"make": "--make", "year": "--year",
 		"engine_cc": "--engine-cc", "fuel": "--fuel", "bodyType": "--body-type", "version": "--version", "m3": "--m3",
 		"fobPriceUSD": "--fob", "cfPriceUSD": "--cf", "fobPriceJPY": "--fob-jpy", "cfPriceJPY": "--cf-jpy",
 		"jpyPerUSD": "--jpy-per-usd", "html": "--html", "date": "--date", "sort": "--sort", "lang": "--lang", "limit": "--limit",

@@ -84,8 +84,8 @@ func (s *Session) printStatus(f console.Format, now *status.Status) error {
 		return err
 	}
 	for _, part := range []section{
-		authoritySection(now), workerSection(now), siteSection(now), peopleSection(now), failureSection(now), batchSection(now), keySection(now),
-		aiSection(now), webhookSection(now), queueSection(now), redisSection(now),
+		authoritySection(now), workerSection(now), siteSection(now), peopleSection(now), failureSection(now), batchSection(now),
+		keySection(now), aiSection(now), webhookSection(now), queueSection(now), redisSection(now),
 	} {
 		if len(part.rows) == 0 {
 			continue
@@ -207,8 +207,8 @@ func siteSection(now *status.Status) section {
 func peopleSection(now *status.Status) section {
 	p := now.People
 	part := section{
-		name: fmt.Sprintf("Visitors: %s pages, %s answers (median %s), %d ends not seen, in %s", total(p.Pages), count(p.Answered),
-			cmp.Or(millis(p.MedianMS), "-"), p.Left, reasons(p.Languages)),
+		name: fmt.Sprintf("Visitors: %s pages, %s answers (median %s), %d ends not seen, in %s", total(p.Pages),
+			count(p.Answered), cmp.Or(millis(p.MedianMS), "-"), p.Left, reasons(p.Languages)),
 		header: "SITE\tNETWORKS\tASKED\tANSWERED\tREFUSED",
 	}
 	for _, site := range p.Sites {

@@ -99,9 +99,9 @@ func (r *rig) scrape(site, code string, n int) {
 	r.counts.Recorder().Write(r.t.Context())
 }
 
-// call counts a call of a model of the AI.
-func (r *rig) call(model, kind string) {
-	r.counts.Call(metrics.Call{To: metrics.AI, Name: model, Kind: kind, Took: time.Second})
+// call counts a call of the model "large" of the AI.
+func (r *rig) call(kind string) {
+	r.counts.Call(metrics.Call{To: metrics.AI, Name: "large", Kind: kind, Took: time.Second})
 	r.counts.Recorder().Write(r.t.Context())
 }
 
@@ -186,20 +186,20 @@ func TestNeeds(t *testing.T) {
 			below: func(r *rig) {
 				r.beat("w", jobs.Presence{Roles: []string{"ai"}, Models: []string{"large", "small"}})
 				for _, kind := range []string{"timeout", "", "timeout", "timeout"} { // it has answered since the first
-					r.call("large", kind)
+					r.call(kind)
 				}
 			},
-			provoke: func(r *rig) { r.call("large", "unavailable") },
+			provoke: func(r *rig) { r.call("unavailable") },
 		},
 		{
 			name: "an AI that refuses the key", need: status.NeedAIFails, about: "large",
 			below: func(r *rig) {
 				r.beat("w", jobs.Presence{Roles: []string{"ai"}, Models: []string{"large", "small"}})
 				for _, kind := range []string{"misconfigured", "", "timeout", ""} { // it has answered since
-					r.call("large", kind)
+					r.call(kind)
 				}
 			},
-			provoke: func(r *rig) { r.call("large", "misconfigured") },
+			provoke: func(r *rig) { r.call("misconfigured") },
 		},
 		{
 			name: "a key near a limit", need: status.NeedKey,
@@ -573,7 +573,7 @@ func TestCallsOfAModelAreCounted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, redistest.Open(t, redistest.Start(t).URL))
 	for _, kind := range []string{"", "timeout", "", "timeout", "refused"} {
-		r.call("large", kind)
+		r.call(kind)
 	}
 	models := r.read().AI.Models
 	if len(models) != 1 || models[0].Name != "large" || models[0].OK != 2 || models[0].Failed["timeout"] != 2 || models[0].Failed["refused"] != 1 {

@@ -11,7 +11,7 @@ import (
 func threadTime() (used func() time.Duration) {
 	// The clock of a thread, as pthread_getcpuclockid(3) makes it of a thread's number.
 	const ofThread = 6
-	clock := int32(^unix.Gettid())<<3 | ofThread
+	clock := int32(^unix.Gettid())<<3 | ofThread //nolint:gosec // a number of a thread has 22 bits
 	read := func() time.Duration {
 		var now unix.Timespec
 		_ = unix.ClockGettime(clock, &now) // fails only for a thread that has ended

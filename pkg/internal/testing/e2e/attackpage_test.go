@@ -147,7 +147,7 @@ func TestAttackVisitorsOfOneNetworkHoldNothing(t *testing.T) {
 		name: "dripping links, sheets and slow files of one network", lead: pick(20*time.Second, 6*time.Second),
 		run: func(ctx context.Context, visitor *caller) {
 			visitor.client.CheckRedirect = networks[0].CheckRedirect
-			drips := s.serve(drip())
+			drips := s.serve(drip()) //nolint:contextcheck // it serves until the test ends
 			var all sync.WaitGroup
 			all.Go(func() {
 				atOnce(ctx, 4, func(ctx context.Context, i int) {

@@ -63,11 +63,11 @@ func TestCommandsAboutJobsAndBatches(t *testing.T) {
 	s.wants(console.ExitRows, "1 succeeded, 1 failed", "batch", table, "--out", out)
 	s.wants(console.ExitOK, "  1 listing_gone: ", "batch", table, "--out", out, "--allow-failures")
 	var ended struct {
-		Counts   map[string]int
+		Counts   map[string]int `json:"counts"`
 		Failures []struct {
-			Code  string
-			First []string
-		}
+			Code  string   `json:"code"`
+			First []string `json:"first"`
+		} `json:"failures"`
 	}
 	must(t, json.Unmarshal([]byte(s.wants(console.ExitRows, `"listing_gone"`, "batch", table, "--out", out, "-o", "json")), &ended))
 	if len(ended.Failures) != 1 || ended.Failures[0].First[0] != "3" || ended.Counts["failed"] != 1 {

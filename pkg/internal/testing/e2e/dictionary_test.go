@@ -57,7 +57,11 @@ func TestTheDictionaryHasTheShapeOfResults(t *testing.T) {
 	}
 	if *update {
 		compared := result("/v1/compare", map[string]any{"url1": s.car(4), "url2": s.car(2)})
-		writeDictionary(t, compared[bytes.Index(compared, []byte(`"condReport1"`)):], quote(2016, "NKE165"), estimate(0))
+		reports := bytes.Index(compared, []byte(`"condReport1"`))
+		if reports < 0 {
+			t.Fatalf("got %s, want the reports of both cars", compared)
+		}
+		writeDictionary(t, compared[reports:], quote(2016, "NKE165"), estimate(0))
 		t.Log("the program must be compiled again to pack with it")
 		return
 	}
