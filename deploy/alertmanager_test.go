@@ -246,10 +246,10 @@ func TestAlertsReachTheirReceiversAndWhatFollowsDoesNot(t *testing.T) {
 	people, batches, noWorker := alert(t, "UshuruPeopleWait"), alert(t, "UshuruBatchesWait"), alert(t, "UshuruNoWorker", "role", "any")
 	errors, refuses := alert(t, "UshuruErrorBudget"), alert(t, "UshuruRedisRefusesWrites")
 	unscraped := func(service string) labels { return alert(t, "UshuruNotScraped", "service", service) }
-	others := []labels{alert(t, "UshuruRedisFull"), alert(t, "UshuruSiteBlocks"), unscraped("worker-any")}
+	full, others := alert(t, "UshuruRedisFull"), []labels{alert(t, "UshuruSiteBlocks"), unscraped("worker-any")}
 	for cause, follows := range map[string][]labels{
-		"UshuruRedisDown":          {refuses, noWorker, errors, people, batches},
-		"UshuruRedisRefusesWrites": {noWorker, errors, people, batches},
+		"UshuruRedisDown":          {refuses, full, noWorker, errors, people, batches},
+		"UshuruRedisRefusesWrites": {full, noWorker, errors, people, batches},
 		"UshuruNoWorker":           {people, batches},
 		"UshuruAuthorityDown":      {people, batches},
 		"UshuruAuthorityRefuses":   {people, batches},

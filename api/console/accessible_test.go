@@ -32,7 +32,7 @@ func TestEveryViewIsAccessible(t *testing.T) {
 	b.Run(chromedp.Navigate(s.URL + "/console/login"))
 	check("login", "dark")
 	b.Run(chromedp.SendKeys("#name", demo.OperatorUser), chromedp.SendKeys("#password", s.Password), chromedp.Submit("#password"))
-	b.Await(`document.querySelectorAll("main section").length === 9`)
+	b.Await(`document.querySelectorAll("main section").length === 10`)
 	for scheme, width := range map[string]int64{"light": 360, "dark": 1280} {
 		b.View(width, scheme)
 		for _, view := range views {

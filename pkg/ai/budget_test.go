@@ -92,11 +92,11 @@ func TestAServerThatHangsDoesNotUseUpTheDay(t *testing.T) {
 		conn := embedded(t)
 		c, _ := client(t, ai.Options{Redis: conn, DailyTokens: 100_000, Timeout: 50 * time.Millisecond}, server)
 		spend(c)
-		tokens, err := conn.Get(t.Context(), "ai:tokens:2026-11-22").Int64()
+		day, err := pace.NewAccounts(conn, pace.KindTokens).Read(t.Context(), pace.Holder{Whole: "2026-11-22"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return tokens
+		return day.Used
 	}
 	hung := used(func(c *ai.Client) {
 		if _, _, err := ask(t, c, "PREMIO"); kind(err) != ai.Timeout {

@@ -17,6 +17,7 @@ import (
 // reads its append-only file comes back with a confirmation that is above the count.
 const (
 	keyWritten   = "canary:{%d}:written"
+	keyAt        = "canary:{%d}:at"
 	keyConfirmed = "canary:{%d}:confirmed"
 	keyLoss      = "canary:loss"
 )
@@ -128,10 +129,17 @@ func count(value any) int64 {
 
 func (c *Canary) write(ctx context.Context) error {
 	for pair := range c.acknowledged {
-		written, err := c.client.Incr(ctx, fmt.Sprintf(keyWritten, pair)).Result()
+		// Redis drops a transaction of its file, and nothing else, when the default user has
+		// only a part of the rights; one command alone is not written as a transaction.
+		var written *redis.IntCmd
+		_, err := c.client.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+			written = pipe.Incr(ctx, fmt.Sprintf(keyWritten, pair))
+			pipe.Set(ctx, fmt.Sprintf(keyAt, pair), time.Now().UnixMilli(), 0)
+			return nil
+		})
 		if err == nil {
-			c.acknowledged[pair] = written
-			err = c.client.Set(ctx, fmt.Sprintf(keyConfirmed, pair), written, 0).Err()
+			c.acknowledged[pair] = written.Val()
+			err = c.client.Set(ctx, fmt.Sprintf(keyConfirmed, pair), written.Val(), 0).Err()
 		}
 		if err != nil {
 			return fmt.Errorf("redisx: canary: %w", err)
