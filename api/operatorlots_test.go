@@ -104,7 +104,8 @@ func (b person) startTable(name string, rows int) (status int, to, page string) 
 		_, _ = fmt.Fprintf(part, "%s/%s%d\n", site, name, i)
 	}
 	_ = form.Close()
-	_, _, seen := b.do(http.MethodPost, "/lots", form.FormDataContentType(), body.String())
+	_, preview, _ := b.do(http.MethodPost, "/lots", form.FormDataContentType(), body.String())
+	_, _, seen := b.do(http.MethodGet, preview, "", "")
 	fields := url.Values{}
 	for _, field := range regexp.MustCompile(`name="(sum|once)" value="([^"]+)"`).FindAllStringSubmatch(seen, -1) {
 		fields.Set(field[1], field[2])
