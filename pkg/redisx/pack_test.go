@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"pgregory.net/rapid"
 
 	"ushuru/pkg/redisx"
@@ -35,6 +36,24 @@ func TestAnEstimateTakesAFractionOfItsSize(t *testing.T) {
 	}
 	if packed := len(redisx.Pack(sent.Bytes())); packed > sent.Len()/2 {
 		t.Errorf("%d of %d bytes", packed, sent.Len())
+	}
+}
+
+// TestWhatAnEarlierProgramPackedComesBack: an upgrade loses nothing that is stored.
+func TestWhatAnEarlierProgramPackedComesBack(t *testing.T) {
+	t.Parallel()
+	dictionary, err := os.ReadFile("results-2.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	earlier, err := zstd.NewWriter(nil, zstd.WithEncoderDictRaw(2, dictionary))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := dictionary[1000:9000] // only the dictionary makes it small
+	packed := earlier.EncodeAll(data, nil)
+	if back, err := redisx.Unpack(packed); err != nil || !bytes.Equal(back, data) || len(packed) > len(data)/10 {
+		t.Errorf("got %d of %d bytes from %d packed ones, %v", len(back), len(data), len(packed), err)
 	}
 }
 
