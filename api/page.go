@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"net/url"
+	"time"
 
 	"ushuru/api/console"
 	"ushuru/api/docs"
@@ -50,8 +51,8 @@ func (s *Server) registerPages(v1 http.Handler, operators *console.Console) erro
 		Redis: o.Redis, Watch: o.Hub.Watch,
 		Costs: s.vehicles.KnownCosts,
 		Names: s.vehicles.FindNamed, Models: s.vehicles.ListModels,
-		Terms: func(query url.Values) (web.Pricing, error) {
-			return terms.ParseAddress(o.Costs, query)
+		Terms: func(query url.Values, made time.Time) (web.Pricing, error) {
+			return terms.ParseAddress(o.Costs, query, made)
 		}, BaseURL: o.Page.BaseURL, About: o.Page.About, Simulated: o.Simulated,
 		Processor: o.Processor, Compute: func(r *http.Request, identity any, compute func() ([]byte, error)) ([]byte, error) {
 			visitor := &request.Request{Request: r, Network: request.From(r).Network, Key: keys.Key{ID: pace.Anonymous}}

@@ -159,15 +159,17 @@ func PricedValue(
 var addressCosts = map[string]string{"freight": "freightUSD", "insurance": "insuranceUSD", "agent": "agentTZS"}
 
 // OfAddress reads the terms in the address of a page for buyers: those of the cost, and the price
-// that the buyer gave in place of the listing's.
-func OfAddress(query url.Values) (terms vehicle.Terms, known *vehicle.Known, err error) {
+// that the buyer gave in place of the listing's. A day of landing must not lie before made, the time
+// of the page's figures.
+func OfAddress(query url.Values, made time.Time) (terms vehicle.Terms, known *vehicle.Known, err error) {
 	costs := map[string]json.RawMessage{}
 	for name, field := range addressCosts {
 		if value := query.Get(name); value != "" {
-			if _, err := money.ParseDecimal(value); err != nil {
+			figure, err := money.ParseDecimal(value)
+			if err != nil {
 				return terms, nil, problem.Field("costs."+field, "amount", 0, MaxPriceUSD).WithCause(err)
 			}
-			costs[field] = json.RawMessage(value)
+			costs[field] = json.RawMessage(figure.String())
 		}
 	}
 	figures, err := plainjson.Encode(costs)
@@ -176,7 +178,7 @@ func OfAddress(query url.Values) (terms vehicle.Terms, known *vehicle.Known, err
 	}
 	if terms, _, err = ParseQuery(url.Values{
 		"rate": query["rate"], "landing": query["landing"], "target": query["target"], "costs": {string(figures)},
-	}, time.Now()); err != nil {
+	}, made); err != nil {
 		return terms, nil, err
 	}
 	price := query.Get("price")
@@ -187,25 +189,26 @@ func OfAddress(query url.Values) (terms vehicle.Terms, known *vehicle.Known, err
 	if query.Get("basis") == "cf" {
 		field = "cfPriceUSD"
 	}
-	if _, err := money.ParseDecimal(price); err != nil {
+	figure, err := money.ParseDecimal(price)
+	if err != nil {
 		return terms, nil, problem.Field("price", "positive", MaxPriceUSD).WithCause(err)
 	}
-	known, err = ParseKnown(json.RawMessage(fmt.Sprintf("{%q:%s}", field, price)))
+	known, err = ParseKnown(json.RawMessage(fmt.Sprintf("{%q:%s}", field, figure)))
 	return terms, known, err
 }
 
 // ParseAddress reads the terms in the address of a page for buyers, and returns what puts an
 // estimate on them, as of the time at which it was made: the highest price for a target, or the
 // cost.
-func ParseAddress(costs *cost.Tables, query url.Values) (
-	reprice func(estimate []byte, described bool, made time.Time) ([]byte, error), err error,
+func ParseAddress(costs *cost.Tables, query url.Values, made time.Time) (
+	reprice func(estimate []byte, described bool) ([]byte, error), err error,
 ) {
-	terms, known, err := OfAddress(query)
+	terms, known, err := OfAddress(query, made)
 	if err != nil {
 		return nil, err
 	}
 	terms.ByMonth = terms.Target == nil // the page of the highest price has no months
-	return func(estimate []byte, described bool, made time.Time) ([]byte, error) {
+	return func(estimate []byte, described bool) ([]byte, error) {
 		source := vehicle.FromListing
 		if described {
 			source = vehicle.FromRequest

@@ -16,14 +16,16 @@ import (
 )
 
 // KnownCosts returns what a car costs as some entries of its make, by the entry, on the terms of the
-// address of a page, as far as the known answers of the authority say. It never asks the authority.
+// address of a page and as of the time at which it was made, as far as the known answers of the
+// authority say. It never asks the authority.
 func (s *Resource) KnownCosts(
-	parent context.Context, car vehicle.Car, labels []string, query url.Values,
+	parent context.Context, car vehicle.Car, labels []string, query url.Values, made time.Time,
 ) (map[string]vehicle.Estimate, error) {
-	priced, _, err := terms.OfAddress(query) // the car has the price that the visitor gave
+	priced, given, err := terms.OfAddress(query, made)
 	if err != nil {
 		return nil, err
 	}
+	given.Apply(&car)
 	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
 	catalogue, err := s.options.Catalogue.Catalogue(ctx)
@@ -33,7 +35,7 @@ func (s *Resource) KnownCosts(
 	if err != nil {
 		return nil, request.ErrUnavailable.WithCause(err)
 	}
-	costs, now := map[string]vehicle.Estimate{}, time.Now()
+	costs := map[string]vehicle.Estimate{}
 	for _, label := range labels {
 		input := vehicle.QuoteInput{
 			Make: chassis.Normalise(car.Make), ModelBody: label, Year: car.Year, Fuel: car.Fuel, EngineCC: car.EngineCC,
@@ -50,7 +52,7 @@ func (s *Resource) KnownCosts(
 			return nil, request.ErrUnavailable.WithCause(err)
 		}
 		known := vehicle.Estimate{Car: car, Matched: matched, Tax: got.Tax, AsOf: localtime.Stamp(got.At)}
-		answer := s.options.Costs.Calculate(known, priced, now)
+		answer := s.options.Costs.Calculate(known, priced, made)
 		known.Summary = &answer.Summary
 		costs[label] = known
 	}

@@ -19,9 +19,9 @@ import (
 	"ushuru/pkg/redisx"
 )
 
-// Pricing puts an estimate, as the API has answered it, on the terms of an address, as of the
-// time at which it was made. Described says that the visitor described the car.
-type Pricing func(result []byte, described bool, made time.Time) ([]byte, error)
+// Pricing puts an estimate, as the API has answered it, on the terms of an address. Described says
+// that the visitor described the car.
+type Pricing func(result []byte, described bool) ([]byte, error)
 
 // The names of the terms in an address. They are signed, so that an address shows what was
 // entered in a form here, and nothing else.
@@ -129,13 +129,13 @@ func (p *Pages) price(r *http.Request, found *link) error {
 	if len(found.terms) == 0 || found.Shown == nil || found.Shown.Result == nil {
 		return nil
 	}
-	pricing, err := p.options.Terms(found.terms)
+	pricing, err := p.options.Terms(found.terms, found.Made)
 	if err != nil {
 		return err
 	}
 	identity := []any{"page", mux.Vars(r)["token"], found.Made, found.terms.Encode()}
 	found.Shown.Result, err = p.options.Compute(r, identity, func() ([]byte, error) {
-		return pricing(found.Shown.Result, found.Path == pathQuote, found.Made)
+		return pricing(found.Shown.Result, found.Path == pathQuote)
 	})
 	return err
 }

@@ -199,8 +199,9 @@ func (p *Pages) answerWith(
 	view.Change = changesOf(&view, entered, lang)
 	view.Change.Open = entered.Has(paramChange)
 	if wrong != nil {
-		status = http.StatusUnprocessableEntity
-		view.Change.mark(termOf(wrong.Param))
+		wrong.SetHeader(w.Header())
+		status = statusOf(wrong)
+		view.Change.refuse(wrong)
 	}
 	if view.Years, err = p.yearsOf(r, found, &view); err != nil {
 		return err
@@ -322,7 +323,8 @@ func (v *result) reserve(lang string) (lines []string) {
 	}
 	if v.Given != "" {
 		say("answer.given", "price", v.Given)
-	} else if len(v.terms) > 0 && !v.terms.Has(termTarget) {
+	}
+	if v.Changed() {
 		say("answer.changed")
 	}
 	if v.Gravest != nil {

@@ -24,7 +24,7 @@ type bid struct {
 // Value returns what is known of a field.
 func (b bid) Value(name string) string { return b.Filled.Get(name) }
 
-// Kept returns what is known of the car as hidden fields.
+// Kept returns what is known of the car, and the terms, as hidden fields.
 func (b bid) Kept() [][2]string { return keptOf(b.Filled) }
 
 // bid responds with the form. What the query says of a car fills it.
@@ -113,7 +113,7 @@ func (p *Pages) maxPrice(w http.ResponseWriter, r *http.Request, found *link) er
 	if err := view.share(lang, estimateNote.In(lang), lines...); err != nil {
 		return err
 	}
-	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "maxprice", Title: view.Name, Body: view, Preview: view.Preview})
+	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "maxprice", Title: view.Name, Body: &view, Preview: view.Preview})
 }
 
 // headline returns the car with the highest price and the target in one line.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gorilla/mux"
 
@@ -26,12 +27,11 @@ type changes struct {
 	Basis   string       // cf when the price in the form has the freight in it
 	Open    bool         // the visitor is filling it in
 	Problem message.Text // why what was entered does not do; empty for none
-	Given   bool         // the answer is on terms of the visitor
 }
 
 // changed is one field of the form.
 type changed struct {
-	Name, Kind string       // Kind is the inputmode: decimal, numeric; or date
+	Name, Kind string       // Kind is the inputmode, numeric; or date; "" for a sum as people say it
 	Value      string       // what the visitor has entered
 	Now        string       // what the answer rests on, as people read it
 	Given      bool         // that is the visitor's own figure
@@ -41,7 +41,7 @@ type changed struct {
 
 // changesOf returns the form for an answer: what the visitor has entered stands in it.
 func changesOf(view *result, entered url.Values, lang string) changes {
-	form := changes{Basis: entered.Get(termBasis), Given: len(view.terms) > 0}
+	form := changes{Basis: entered.Get(termBasis)}
 	if form.Basis == "" && view.Car.FOBPriceUSD == nil && view.Car.CFPriceUSD != nil {
 		form.Basis = "cf" // as the price of the page
 	}
@@ -59,13 +59,13 @@ func changesOf(view *result, entered url.Values, lang string) changes {
 	}
 	landing, _ := frame.Say(lang, "change.days", "from", view.Summary.Landing.From, "to", view.Summary.Landing.To)
 	for _, f := range []struct{ name, kind, now, line string }{
-		{termPrice, "decimal", "", "car_price"},
-		{termFreight, "decimal", "", "freight"},
-		{termInsurance, "decimal", "", "insurance"},
+		{termPrice, "", "", "car_price"},
+		{termFreight, "", "", "freight"},
+		{termInsurance, "", "", "insurance"},
 		{termYear, "numeric", strconv.Itoa(view.Car.Year), ""},
 		{termLanding, "date", landing, ""},
-		{termRate, "decimal", view.DriveAway.Exchange.Others.String(), ""},
-		{termAgent, "decimal", "", "clearing_agent"},
+		{termRate, "", view.DriveAway.Exchange.Others.String(), ""},
+		{termAgent, "", "", "clearing_agent"},
 	} {
 		field := changed{Name: f.name, Kind: f.kind, Value: entered.Get(f.name), Now: f.now, Given: view.terms.Has(f.name)}
 		switch {
@@ -73,15 +73,16 @@ func changesOf(view *result, entered url.Values, lang string) changes {
 			field.Now, field.Source = line(f.line)
 		case f.name == termYear:
 			field.Given = view.Car.SourceOf("year") == vehicle.FromRequest
-			form.Given = form.Given || slices.Contains(view.Car.Given, "year")
 		}
 		form.Fields = append(form.Fields, field)
 	}
 	return form
 }
 
-// mark says what is wrong with a field of the form.
-func (c *changes) mark(name string) {
+// refuse says why what was entered does not do, and marks the field that is to blame.
+func (c *changes) refuse(why *problem.Problem) {
+	c.Problem = sentenceOf(why)
+	name := termOf(why.Param)
 	if name == "" {
 		return
 	}
@@ -89,6 +90,11 @@ func (c *changes) mark(name string) {
 	for i := range c.Fields {
 		c.Fields[i].Wrong = c.Fields[i].Name == name
 	}
+}
+
+// Changed reports whether the answer is on figures of the visitor, besides the price.
+func (v *result) Changed() bool {
+	return slices.Contains(v.Car.Given, termYear) || slices.ContainsFunc(keptTerms, v.terms.Has)
 }
 
 // Back returns the address of the answer on the page's own figures; "" when that has no address
@@ -137,7 +143,7 @@ func (p *Pages) change(w http.ResponseWriter, r *http.Request) error {
 	case address != "" && err == nil:
 		http.Redirect(w, r, address, http.StatusSeeOther) //nolint:gosec // a path of ours
 		return nil
-	case err != nil && (!errors.As(err, &why) || termOf(why.Param) == ""):
+	case err != nil && !errors.As(err, &why):
 		return err
 	}
 	return p.answerWith(w, r, found, entered, why) //nolint:contextcheck // the request has it
@@ -147,7 +153,7 @@ func (p *Pages) change(w http.ResponseWriter, r *http.Request) error {
 // year of manufacture the authority is asked again.
 func (p *Pages) changedAddress(r *http.Request, found *link, entered url.Values) (string, error) {
 	terms := termsIn(entered)
-	if _, err := p.options.Terms(terms); err != nil {
+	if _, err := p.options.Terms(terms, time.Now()); err != nil {
 		return "", err
 	}
 	car, label, _, err := carOf(found)
@@ -156,13 +162,20 @@ func (p *Pages) changedAddress(r *http.Request, found *link, entered url.Values)
 	}
 	year := strings.TrimSpace(entered.Get(termYear))
 	if year == "" || year == strconv.Itoa(car.Year) {
+		if _, err := p.options.Terms(terms, found.Made); err != nil { // as its page will read them
+			return "", err
+		}
 		return p.addressOf(r.Context(), found.Path, mux.Vars(r)["token"], terms)
 	}
 	repeated, err := formOf(found)
 	if err != nil {
 		return "", err
 	}
-	repeated = repeated.describing(car, label)
+	if repeated = repeated.describing(car, label); repeated.Sent && !terms.Has(termPrice) { // nobody can read it again
+		terms.Set(termPrice, repeated.fields[termPrice])
+		terms.Set(termBasis, repeated.fields[termBasis])
+		terms = termsIn(terms)
+	}
 	fields := url.Values{termYear: {year}}
 	for _, field := range repeated.Fields(termYear, termPrice, termBasis) {
 		fields.Set(field[0], field[1])

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"ushuru/api/web/frame"
@@ -20,16 +21,18 @@ import (
 // maxEntries is how many entries of the authority's list a page shows.
 const maxEntries = 40
 
-// Costs returns what a car costs on some terms as some entries of its make, by the entry, as far
-// as the authority's known answers say. It never asks the authority.
-type Costs func(ctx context.Context, car vehicle.Car, labels []string, terms url.Values) (map[string]vehicle.Estimate, error)
+// Costs returns what a car costs on some terms as some entries of its make, by the entry, as of a
+// time and as far as the authority's known answers say. It never asks the authority.
+type Costs func(
+	ctx context.Context, car vehicle.Car, labels []string, terms url.Values, made time.Time,
+) (map[string]vehicle.Estimate, error)
 
-// knownCosts returns Costs, remembered for a minute.
+// knownCosts returns Costs on the terms and as of the time of a link, remembered for a minute.
 func (p *Pages) knownCosts(
-	r *http.Request, car vehicle.Car, labels []string, terms url.Values,
+	r *http.Request, found *link, car vehicle.Car, labels []string,
 ) (costs map[string]vehicle.Estimate, err error) {
-	data, err := p.options.Compute(r, []any{"costs", car, labels, terms}, func() ([]byte, error) {
-		costs, err := p.options.Costs(r.Context(), car, labels, terms)
+	data, err := p.options.Compute(r, []any{"costs", car, labels, found.terms, found.Made}, func() ([]byte, error) {
+		costs, err := p.options.Costs(r.Context(), car, labels, found.terms, found.Made)
 		if err != nil {
 			return nil, err
 		}
@@ -112,9 +115,9 @@ const dotWidth = 24
 
 // costsOf fills in what a car costs as some entries, which have the labels.
 func (p *Pages) costsOf(
-	r *http.Request, car vehicle.Car, labels []string, entries []*asEntry, terms url.Values,
+	r *http.Request, found *link, car vehicle.Car, labels []string, entries []*asEntry,
 ) (*axis, error) {
-	costs, err := p.knownCosts(r, car, labels, terms)
+	costs, err := p.knownCosts(r, found, car, labels)
 	if err != nil {
 		return nil, err
 	}
@@ -150,14 +153,14 @@ func (p *Pages) choose(w http.ResponseWriter, r *http.Request) error {
 	if query := r.URL.Query(); query.Has("q") {
 		view.Query = query.Get("q")[:min(len(query.Get("q")), 100)]
 	}
-	if err := p.entries(r, car, &view, found.terms); err != nil {
+	if err := p.entries(r, found, car, &view); err != nil {
 		return err
 	}
 	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "choose", Title: "choose.title", Body: &view})
 }
 
 // entries fills in the entries of a make.
-func (p *Pages) entries(r *http.Request, car vehicle.Car, view *choice, terms url.Values) error {
+func (p *Pages) entries(r *http.Request, found *link, car vehicle.Car, view *choice) error {
 	var list struct {
 		Total    int     `json:"total"`
 		Vehicles []entry `json:"vehicles"`
@@ -176,7 +179,7 @@ func (p *Pages) entries(r *http.Request, car vehicle.Car, view *choice, terms ur
 		costs[i] = &list.Vehicles[i].asEntry
 	}
 	var err error
-	if view.Axis, err = p.costsOf(r, car, labels, costs, terms); err != nil { //nolint:contextcheck // the request has it
+	if view.Axis, err = p.costsOf(r, found, car, labels, costs); err != nil { //nolint:contextcheck // the request has it
 		return err
 	}
 	view.Total, view.Shown, view.Entries = list.Total, len(list.Vehicles), list.Vehicles

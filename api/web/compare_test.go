@@ -289,8 +289,8 @@ func TestTheHighestPriceIsShown(t *testing.T) {
 			t.Parallel()
 			var sent string
 			pages, h := served(t, saying(estimate(t, c.change), &sent))
-			pages.options.Terms = func(url.Values) (Pricing, error) { // the highest prices are those of the case
-				return func(result []byte, _ bool, _ time.Time) ([]byte, error) { return result, nil }, nil
+			pages.options.Terms = func(url.Values, time.Time) (Pricing, error) { // the highest prices are those of the case
+				return func(result []byte, _ bool) ([]byte, error) { return result, nil }, nil
 			}
 			at := asked(t, h, "/bid", c.body)
 			if c.sent != "" && sent != c.sent {
@@ -436,7 +436,7 @@ func TestASheetThatIsNoneIsRefusedInWords(t *testing.T) {
 func TestEntriesShowTheCostOnTheRoad(t *testing.T) {
 	t.Parallel()
 	pages, h := served(t, answering(t, func(e *vehicle.Estimate) { e.Matched.ModelBody = "PASSO - M700A" }))
-	pages.options.Costs = func(_ context.Context, _ vehicle.Car, labels []string, _ url.Values) (map[string]vehicle.Estimate, error) {
+	pages.options.Costs = func(_ context.Context, _ vehicle.Car, labels []string, _ url.Values, _ time.Time) (map[string]vehicle.Estimate, error) {
 		sum := func(tzs int64) *vehicle.Sum { return &vehicle.Sum{TZS: tzs} }
 		return map[string]vehicle.Estimate{
 			labels[0]: {Summary: &vehicle.Summary{OnTheRoad: sum(30_000_000)}}, labels[1]: {Summary: &vehicle.Summary{PortAndTaxesOnly: sum(12_000_000)}},

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/vehicle"
 )
 
@@ -55,6 +57,9 @@ func formOf(of *link) (f form, err error) {
 	for name := range of.terms {
 		f.fields[name] = of.terms.Get(name)
 	}
+	if f.fields[termLanding] < time.Now().In(localtime.Zone).Format(time.DateOnly) {
+		delete(f.fields, termLanding) // the past, for what is asked again
+	}
 	if of.terms.Has(termPrice) && !of.terms.Has(termBasis) { // which the form by hand asks for
 		f.fields[termBasis] = "fob"
 	}
@@ -71,8 +76,12 @@ func (f form) describing(car vehicle.Car, label string) form {
 		return f
 	}
 	described := form{URL: f.URL, Action: "/hand", Sent: true, fields: map[string]string{
-		"make": car.Make, "modelBody": label, "fuel": car.Fuel,
+		"make": car.Make, "modelBody": label, "fuel": car.Fuel, termPrice: f.fields[termPrice], termBasis: f.fields[termBasis],
+		termTarget: f.fields[termTarget],
 	}}
+	for _, name := range keptTerms {
+		described.fields[name] = f.fields[name]
+	}
 	for name, value := range map[string]int{"year": car.Year, "cc": car.EngineCC} {
 		if value > 0 {
 			described.fields[name] = strconv.Itoa(value)

@@ -52,10 +52,13 @@ func (h *hand) Back(without ...string) string {
 // described are the fields of a form that say what is known of a car.
 var described = []string{"make", "model", "code", "modelBody", "year", "cc", "fuel", "price", "basis"}
 
-// keptOf returns what is known of a car as hidden fields.
+// keptTerms are the terms that a form about the car does not ask for.
+var keptTerms = []string{termFreight, termInsurance, termAgent, termRate, termLanding}
+
+// keptOf returns what is known of a car, and the terms of its answer, as hidden fields.
 func keptOf(filled url.Values, without ...string) [][2]string {
 	f := form{fields: map[string]string{}}
-	for _, name := range described {
+	for _, name := range slices.Concat(described, keptTerms) {
 		f.fields[name] = filled.Get(name)
 	}
 	return f.Fields(without...)
@@ -131,7 +134,7 @@ func (p *Pages) submitHand(w http.ResponseWriter, r *http.Request) error {
 	case err == nil:
 		http.Redirect(w, r, address, http.StatusSeeOther) //nolint:gosec // a path of ours
 		return nil
-	case errors.As(err, &why) && why.Status < http.StatusInternalServerError:
+	case errors.As(err, &why):
 		why.SetHeader(w.Header())
 		if view.Problem = sentenceOf(why); why.Status == http.StatusBadRequest {
 			view.blame(fieldOf(why.Param))

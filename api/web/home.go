@@ -184,7 +184,7 @@ func (p *Pages) start(r *http.Request, wanted work) (address string, err error) 
 func (p *Pages) startWork(r *http.Request, wanted work) (address string, err error) {
 	ctx := r.Context()
 	if len(wanted.terms) > 0 {
-		if _, err := p.options.Terms(wanted.terms); err != nil {
+		if _, err := p.options.Terms(wanted.terms, time.Now()); err != nil {
 			return "", err
 		}
 	}

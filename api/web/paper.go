@@ -19,9 +19,11 @@ func (p *Pages) paper(w http.ResponseWriter, r *http.Request) error {
 	}
 	answer := r.Clone(r.Context()) // whose address the paper has
 	answer.URL.Path = strings.TrimSuffix(r.URL.Path, "/paper")
-	view, err := p.resultOf(answer, found, p.Language(w, r))
+	lang := p.Language(w, r)
+	view, err := p.resultOf(answer, found, lang)
 	if err != nil {
 		return err
 	}
+	view.Change = changesOf(&view, found.terms, lang)
 	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "paper", Title: view.Name, Body: &view})
 }

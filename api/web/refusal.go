@@ -186,7 +186,7 @@ func (p *Pages) offer(r *http.Request, found *link, v *refused, why vehicle.Erro
 	car := *why.Car
 	car.Make = cmp.Or(why.Candidates[0].Make, car.Make)
 	var err error
-	v.Axis, err = p.costsOf(r, car, labels, costs, nil)
+	v.Axis, err = p.costsOf(r, found, car, labels, costs)
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/gorilla/mux"
 	"github.com/redis/go-redis/v9"
@@ -44,8 +45,9 @@ type Options struct {
 	// Compute computes bytes in the turn of a visitor, unless they were computed in the last
 	// minute: identity names what they depend on.
 	Compute func(r *http.Request, identity any, compute func() ([]byte, error)) ([]byte, error)
-	// Terms reads the terms of an address, and returns what puts an estimate on them.
-	Terms func(terms url.Values) (Pricing, error)
+	// Terms reads the terms of the address of a page that was made at a time, and returns what puts
+	// an estimate on them.
+	Terms func(terms url.Values, made time.Time) (Pricing, error)
 
 	Metrics *metrics.Metrics // nil counts nothing
 

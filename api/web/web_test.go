@@ -35,7 +35,7 @@ func served(t *testing.T, api http.HandlerFunc) (*Pages, http.Handler) {
 	pages, err := New(Options{
 		API: api, Keyed: api, Redis: conn.Client(),
 		Watch: func(string) (<-chan struct{}, func()) { return nil, func() {} },
-		Costs: func(context.Context, vehicle.Car, []string, url.Values) (map[string]vehicle.Estimate, error) {
+		Costs: func(context.Context, vehicle.Car, []string, url.Values, time.Time) (map[string]vehicle.Estimate, error) {
 			return map[string]vehicle.Estimate{}, nil
 		},
 		Names: func(_ context.Context, text string) ([]string, string, error) {
@@ -58,7 +58,9 @@ func served(t *testing.T, api http.HandlerFunc) (*Pages, http.Handler) {
 		About:     "Gari Ltd, <b>Dar es Salaam, 0700 000 000",
 		Processor: pace.NewProcessor(2),
 		Compute:   func(_ *http.Request, _ any, compute func() ([]byte, error)) ([]byte, error) { return compute() },
-		Terms:     func(query url.Values) (Pricing, error) { return terms.ParseAddress(cost.Embedded(), query) },
+		Terms: func(query url.Values, made time.Time) (Pricing, error) {
+			return terms.ParseAddress(cost.Embedded(), query, made)
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -18,9 +18,9 @@ type yearCost struct {
 }
 
 // yearsOf returns what a car costs if it was made in a year beside its own, on the terms of the
-// answer; none for a car whose cost is not known.
+// answer; none for a car whose cost is not known, nor beside figures of another day.
 func (p *Pages) yearsOf(r *http.Request, found *link, view *result) (years []yearCost, err error) {
-	if !view.HasCost || view.Car.Year == 0 {
+	if !view.HasCost || view.Old || view.Car.Year == 0 {
 		return nil, nil
 	}
 	label := view.Matched.ModelBody
@@ -31,7 +31,7 @@ func (p *Pages) yearsOf(r *http.Request, found *link, view *result) (years []yea
 		}
 		car := view.Car
 		car.Make, car.Year = view.Matched.Make, year
-		costs, err := p.knownCosts(r, car, []string{label}, found.terms)
+		costs, err := p.knownCosts(r, found, car, []string{label})
 		if err != nil {
 			return nil, err
 		}
