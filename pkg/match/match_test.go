@@ -306,7 +306,7 @@ func TestMessagesNameTheSourceOfTheCar(t *testing.T) {
 			return fmt.Sprint(said...)
 		}
 		listed, described := text(vehicle.FromListing), text(vehicle.FromRequest)
-		if strings.Contains(described, "listing") || strings.ReplaceAll(listed, "listing", "request") != described {
+		if strings.Contains(described, "listing") || strings.ReplaceAll(listed, "listing", "description") != described {
 			t.Errorf("%+v:\n%s\n%s", car, listed, described)
 		}
 	}

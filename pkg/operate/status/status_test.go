@@ -1,6 +1,7 @@
 package status_test
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"runtime"
@@ -436,7 +437,16 @@ func (r *rig) useTokens(key string, n int64) {
 func TestStatusOfAnEmptyRedis(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		r := newRig(t, nil, conn)
-		_ = r.client.ConfigSet(t.Context(), "appendonly", "yes") // that of the test has no append-only file
+		logs := func(ctx context.Context, server *redis.Client) error { // those of the test have no append-only file
+			_ = server.ConfigSet(ctx, "appendonly", "yes") // the embedded one says nothing about it
+			return nil
+		}
+		switch client := r.client.(type) {
+		case *redis.ClusterClient:
+			r.must(client.ForEachMaster(t.Context(), logs))
+		case *redis.Client:
+			r.must(logs(t.Context(), client))
+		}
 		now := r.read()
 		if len(now.Needs)+len(now.Unread)+len(now.Sites)+len(now.Batches) > 0 || len(now.Workers) != len(tasks.Roles) {
 			t.Errorf("%+v", now)

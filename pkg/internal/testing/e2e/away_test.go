@@ -72,7 +72,7 @@ func TestASyncByHand(t *testing.T) {
 		t.Errorf("without a worker: %d, %s", status, errs)
 	}
 	s.work(tasks.RoleAuthority)
-	if status, out, errs := sync(); status != console.ExitOK || !strings.Contains(out, `"failed":0`) {
+	if status, out, errs := sync(); status != console.ExitOK || !strings.Contains(out, `"failed": 0`) {
 		t.Errorf("with a worker: %d, %s %s", status, out, errs)
 	}
 }

@@ -74,7 +74,7 @@ func TestCommandsThatAskTheAPI(t *testing.T) {
 	}
 
 	status, _, errs = s.asked("quote", "--make", "toyota", "--model", "no such car", "--year", "2016")
-	if status != console.ExitRefused || !strings.Contains(errs, `"code": "no_match"`) || !strings.Contains(errs, "The request gives") {
+	if status != console.ExitRefused || !strings.Contains(errs, `"code": "no_match"`) || !strings.Contains(errs, "The description gives") {
 		t.Errorf("%d %s", status, errs)
 	}
 	status, _, errs = s.asked("quote", "--make", "toyota", "--model", "vitz", "--year", "2016", "--fob", "cheap")
