@@ -23,7 +23,7 @@ import (
 // shared is the Loader of all tests that read PDFs, for its start takes long.
 var shared = sync.OnceValues(func() (*Loader, error) {
 	dir, _ := os.UserCacheDir() // none: it takes longer
-	return NewLoader(Options{CacheDir: filepath.Join(dir, "ushuru", "pdf"), Timeout: time.Minute})
+	return NewLoader(Options{CacheDir: filepath.Join(dir, "ushuru", "pdf"), Timeout: 4 * time.Minute})
 })
 
 func TestMain(m *testing.M) {
