@@ -19,11 +19,14 @@ const (
 	OfferSheet = "sheet"
 )
 
-// hostBusy is the code of a job that ended because its site had asked for a pause.
-const hostBusy = "host_busy"
-
-// aiUnavailable is the code of a job that ended because no AI answered.
-const aiUnavailable = "ai_unavailable"
+// The codes of jobs that ended because of what a person does not wait for.
+const (
+	hostBusy             = "host_busy"             // the site had asked for a pause
+	fetchTimeout         = "fetch_timeout"         // the site did not answer in time
+	authorityUnavailable = "authority_unavailable" // TRA's calculator did not answer before the deadline
+	deadlineExceeded     = "deadline_exceeded"
+	aiUnavailable        = "ai_unavailable" // no AI answered
+)
 
 // PauseDetails are the details of the error of SitePaused.
 type PauseDetails struct {
@@ -49,12 +52,17 @@ func SitePaused(pause time.Duration, offer string, cause error) *StepError {
 func IsPatient(job *jobs.Job) bool { return job.Deadline.Sub(job.Created) >= deadlineBulk }
 
 // EndedForPerson reports whether a job that was made for a person ended because
-// that person should not wait for a site or the AI. A batch row that had joined it
-// waits.
+// that person should not wait longer for a site, the authority or the AI. A batch row that
+// had joined it waits.
 func EndedForPerson(job *jobs.Job) bool {
 	if job.Error == nil {
 		return false
 	}
-	return job.Error.Code == hostBusy && !IsPatient(job) ||
-		job.Error.Code == aiUnavailable && job.Class == jobs.Interactive
+	switch job.Error.Code {
+	case hostBusy, fetchTimeout, authorityUnavailable, deadlineExceeded:
+		return !IsPatient(job)
+	case aiUnavailable:
+		return job.Class == jobs.Interactive
+	}
+	return false
 }

@@ -73,7 +73,7 @@ func (o *batchOutcomes) eachRow(
 }
 
 // record gives a row the outcome of its job, once. When a row had joined the job of a person
-// and that job ended because a person does not wait for a paused site, the row stays running:
+// and that job ended because of what a person does not wait for, the row stays running:
 // dispatcher.recoverRow gives it a job that waits.
 func (o *batchOutcomes) record(ctx context.Context, id string, row int, job *jobs.Job) (err error) {
 	if tasks.EndedForPerson(job) {

@@ -255,20 +255,32 @@ func endWithoutNotification(f *dispatcherRig) {
 	f.is("the same job", again[2].Job, items[2].Job)
 }
 
-// rowOutlastsPersonsJob: a row joins the job of a person, who learns at once that
-// the site pauses. The row gets a job of its own, which waits.
+// rowOutlastsPersonsJob: a row joins the job of a person, who is told soon that the site
+// pauses, or does not answer, or that it takes too long. The row gets a job of its own, which waits.
 func rowOutlastsPersonsJob(f *dispatcherRig) {
-	ctx := f.t.Context()
-	id := f.batch(f.t.Name(), 1)
+	for _, failure := range []*jobs.Error{
+		tasks.JobError(tasks.SitePaused(time.Hour, tasks.OfferPage, nil)),
+		{Notice: message.New("error/fetch_timeout", nil)},
+		{Notice: message.New("error/authority_unavailable", nil)},
+		tasks.TimedOut(),
+	} {
+		f.rowOutlasts(failure)
+	}
+}
+
+func (f *dispatcherRig) rowOutlasts(failure *jobs.Error) {
+	f.t.Helper()
+	ctx, owner := f.t.Context(), f.t.Name()+failure.Code
+	id := f.batch(owner, 1)
 	url := f.items(id)[0].URL
 	persons, err := f.engine.Estimate(ctx, url, "a person", jobs.Interactive)
 	f.must(err)
 	f.must(f.dispatch(ctx))
 	f.is("the job that the row joined", f.items(id)[0].Job, persons.ID)
-	f.endJob(f.items(id)[0], tasks.JobError(tasks.SitePaused(time.Hour, tasks.OfferPage, nil)))
-	f.is("while the site pauses", f.states(id), "r")
+	f.endJob(f.items(id)[0], failure)
+	f.is("after "+failure.Code+" of the person's job", f.states(id), "r")
 	row := batch.ClaimedRow{Batch: id, Index: 0, Row: batch.Row{Number: 1, URL: url}, Job: persons.ID}
-	f.must(f.recoverRow(ctx, row, batch.ActiveBatch{Owner: f.t.Name()}))
+	f.must(f.recoverRow(ctx, row, batch.ActiveBatch{Owner: owner}))
 	own := f.items(id)[0]
 	if own.Job == persons.ID || own.Job == "" {
 		f.t.Fatalf("the row has the job %q", own.Job)

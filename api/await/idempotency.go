@@ -77,10 +77,15 @@ func (k *Work) Begin(w http.ResponseWriter, r *request.Request, identity any) (*
 	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
 	// A new record counts against the limits, also when a cached result responds.
+	record, taken := pace.Kept{Size: recordBytes, TTL: requestTTL}, false
 	stored, err := requestRecords{k.options.Redis}.begin(ctx, r.Key.ID, r.URL.Path, r.IdempotencyKey, body, func() error {
-		record := pace.Kept{Size: recordBytes, TTL: requestTTL}
-		return k.options.Limits.Take(w, r, Demand{Keep: []pace.Kept{record}})
+		err := k.options.Limits.Take(w, r, Demand{Keep: []pace.Kept{record}})
+		taken = err == nil
+		return err
 	})
+	if err != nil && taken {
+		err = errors.Join(err, k.options.Limits.GiveBack(r, record)) //nolint:contextcheck // it has that of the request
+	}
 	var refused *problem.Problem
 	switch {
 	case errors.Is(err, errKeyReused):

@@ -53,6 +53,7 @@ type holds struct {
 	sites  map[string]sitePace
 	queues []string
 	read   time.Time // the queues
+	failed time.Time // when Redis last did not answer
 }
 
 // sitePace is the pace of a site as it was read at a time.
@@ -65,37 +66,51 @@ type sitePace struct {
 // maxSites bounds the sites in memory.
 const maxSites = 256
 
-// paces returns the paces of hosts.
+// ask reads from Redis, for all callers that wait for the answer, also when the one that asks
+// goes away. When Redis does not answer, it is not asked again for a second: else the callers
+// would wait for it one after another.
+func (h *holds) ask(parent context.Context, read func(context.Context) error) {
+	if time.Since(h.failed) < hindranceInterval {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), request.RedisTimeout)
+	defer cancel()
+	if err := read(ctx); err != nil {
+		h.failed = time.Now()
+	}
+}
+
+// paces returns the paces of hosts, as far as they are known.
 func (h *holds) paces(parent context.Context, hosts ...string) map[string]fetch.Pace {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now := time.Now()
-	old := slices.DeleteFunc(slices.Clone(hosts), func(host string) bool {
-		return host == "" || now.Sub(h.sites[host].read) < hindranceInterval
-	})
-	if len(old) > 0 {
-		ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
-		defer cancel()
-		found, err := fetch.PacesOf(ctx, h.redis, old...)
-		if err != nil {
-			return nil
-		}
-		if len(h.sites)+len(found) > maxSites {
-			h.sites = nil
-		}
-		if h.sites == nil {
-			h.sites = map[string]sitePace{}
-		}
-		for host, pace := range found {
-			h.sites[host] = sitePace{pace, now}
-		}
-	}
-	paces := map[string]fetch.Pace{}
+	paces, old := map[string]fetch.Pace{}, []string(nil)
 	for _, host := range hosts {
 		known := h.sites[host]
-		known.Pause = max(known.Pause-now.Sub(known.read), 0)
-		paces[host] = known.Pace
+		age := time.Since(known.read)
+		switch {
+		case host == "":
+		case age < hindranceInterval:
+			known.Pause = max(known.Pause-age, 0)
+			paces[host] = known.Pace
+		default:
+			old = append(old, host)
+		}
 	}
+	if len(old) == 0 {
+		return paces
+	}
+	h.ask(parent, func(ctx context.Context) error {
+		found, err := fetch.PacesOf(ctx, h.redis, old...)
+		now := time.Now()
+		for host, pace := range found {
+			if h.sites == nil || len(h.sites) >= maxSites {
+				h.sites = map[string]sitePace{}
+			}
+			h.sites[host], paces[host] = sitePace{pace, now}, pace
+		}
+		return err
+	})
 	return paces
 }
 
@@ -103,12 +118,14 @@ func (h *holds) paces(parent context.Context, hosts ...string) map[string]fetch.
 func (h *holds) isPaused(parent context.Context, queue string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if now := time.Now(); now.Sub(h.read) >= hindranceInterval {
-		ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
-		defer cancel()
-		if queues, err := tasks.PausedQueues(ctx, h.redis); err == nil {
-			h.queues, h.read = queues, now
-		}
+	if time.Since(h.read) >= hindranceInterval {
+		h.ask(parent, func(ctx context.Context) error {
+			queues, err := tasks.PausedQueues(ctx, h.redis)
+			if err == nil {
+				h.queues, h.read = queues, time.Now()
+			}
+			return err
+		})
 	}
 	return slices.Contains(h.queues, queue)
 }

@@ -3,6 +3,7 @@ package await
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 	"time"
 
 	"ushuru/api/request"
@@ -72,7 +73,15 @@ func (l *Limits) Track(r *request.Request, job *jobs.Job) error {
 	return nil
 }
 
-// Forget ends the count of what was kept for a key under names, because it is not kept.
-func (l *Limits) Forget(ctx context.Context, owner string, names ...string) error {
-	return l.options.Bytes.Forget(ctx, pace.Holder{Whole: owner}, names...)
+// GiveBack ends the count of what Take has counted and what is not kept, also when the client
+// has gone away.
+func (l *Limits) GiveBack(r *request.Request, things ...pace.Kept) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), request.RedisTimeout)
+	defer cancel()
+	back := slices.Clone(things)
+	for i := range back {
+		back[i].Size = -back[i].Size
+	}
+	_, err := l.options.Bytes.Settle(ctx, pace.Holder{Whole: r.Caller()}, back...)
+	return err
 }

@@ -301,8 +301,11 @@ func (k *Work) Submit(w http.ResponseWriter, r *request.Request, class jobs.Clas
 	if tracked := k.options.Limits.Track(r, job); err == nil {
 		err = tracked
 	}
-	if err == nil && by.Attachment != nil && (job.Caller() != r.Caller() || job.State.Ended()) { // that job does not need it
-		err = k.options.Limits.Forget(ctx, r.Caller(), jobs.AttachmentName(dedupKey))
+	switch {
+	case job == nil:
+		err = errors.Join(err, k.options.Limits.GiveBack(r, demand.Keep...)) //nolint:contextcheck // it has that of the request
+	case err == nil && by.Attachment != nil && (job.Caller() != r.Caller() || job.State.Ended()): // that job does not need it
+		err = k.options.Limits.GiveBack(r, demand.Keep[1]) //nolint:contextcheck // likewise
 	}
 	if err != nil {
 		return nil, request.ErrUnavailable.WithCause(err)

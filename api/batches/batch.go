@@ -193,7 +193,7 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 		}
 		defer s.options.Limits.LeaveRows(r)
 		if b, hook, err = s.create(r, id, rows, req); err != nil {
-			return errors.Join(err, s.options.Limits.Forget(r.Context(), r.Key.ID, needed[0].Name, needed[1].Name))
+			return errors.Join(err, s.options.Limits.GiveBack(r, needed...))
 		}
 	}
 	room, err := s.options.Limits.Room(r, needed...)

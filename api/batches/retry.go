@@ -9,6 +9,7 @@ import (
 	"ushuru/api/await"
 	"ushuru/api/request"
 	"ushuru/pkg/batch"
+	"ushuru/pkg/pace"
 )
 
 // Retry answers POST /v1/batches/{id}/retry: failed and cancelled rows wait again.
@@ -36,11 +37,18 @@ func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
 	}
 	if !done {
 		again := await.Demand{Rows: b.Counts[batch.Failed] + b.Counts[batch.Cancelled], Keep: batch.RetryRoom(b)}
+		if again.Rows == 0 {
+			return errNoneFailed
+		}
 		if err := s.options.Limits.Take(w, r, again); err != nil {
 			return err
 		}
 		defer s.options.Limits.LeaveRows(r)
-		err = s.options.Batches.Retry(ctx, b.ID, name)
+		if err = s.options.Batches.Retry(ctx, b.ID, name); err != nil {
+			// Rows that have not ended yet keep the room that they had before.
+			room := pace.Kept{Name: batch.PromiseName(b.ID), Size: int64(again.Rows) * batch.RowRoom}
+			err = errors.Join(err, s.options.Limits.GiveBack(r, room))
+		}
 	}
 	switch {
 	case errors.Is(err, batch.ErrNoneFailed):

@@ -81,7 +81,13 @@ func PacesOf(ctx context.Context, client redis.UniversalClient, hosts ...string)
 			pipe.LLen(ctx, keyPages(host)), pipe.LIndex(ctx, keyPages(host), -1),
 		}
 	}
-	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+	commands, err := pipe.Exec(ctx)
+	for _, command := range commands { // a host without pages, whose error is Nil, hides no other
+		if err == nil || errors.Is(err, redis.Nil) {
+			err = command.Err()
+		}
+	}
+	if err != nil && !errors.Is(err, redis.Nil) {
 		return nil, limiterUnavailable(err)
 	}
 	paces := map[string]Pace{}

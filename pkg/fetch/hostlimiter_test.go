@@ -181,5 +181,12 @@ func TestThePaceOfASiteIsMeasured(t *testing.T) {
 		if got := pace(); !got.Delayed || got.Pause < 8*time.Second {
 			t.Errorf("delayed and paused: %+v", got)
 		}
+		// A host without pages, whose reply is nil, does not hide the error of a later one.
+		if err := conn.Client().Set(t.Context(), keyPages(host), "no list", 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if paces, err := PacesOf(t.Context(), conn.Client(), "other.example", host); err == nil {
+			t.Errorf("a reply that is an error: got %v, want the error", paces)
+		}
 	})
 }

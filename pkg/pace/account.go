@@ -123,7 +123,8 @@ func (a Account) Left() int64 {
 // or "change", which refuses nothing; TTL of the accounts in ms; 1 for Half; the limit of the whole
 // and of the part, 0 for none; name, size and TTL in ms of each thing. The size "" of a
 // name keeps the one that it has, and one below zero takes that from it; a name without size is
-// deleted. The reply is the number of the key that refuses, or 0, and of each key what is used,
+// deleted. Without a name a size below zero takes back what was added. The limit is stored only of
+// bytes, of the whole: any other account is gone with the last thing in it. The reply is the number of the key that refuses, or 0, and of each key what is used,
 // the limit, when the next expires, and what is promised.
 var scriptAccount = redis.NewScript(redisx.LuaClock + `
 local accounts, refused = {}, 0
@@ -152,7 +153,7 @@ local want, promised = 0, 0
 for i = 6, #ARGV, 3 do
   local size = tonumber(ARGV[i + 1])
   local has = ARGV[i] ~= '' and accounts[1].sizes[ARGV[i]]
-  if size and size >= 0 then
+  if size and (size >= 0 or ARGV[i] == '') then
     if has then size = size - has[1] end
   elseif has then
     size = math.max(size or 0, -has[1])
@@ -174,13 +175,15 @@ end
 for i, key in ipairs(KEYS) do
   if refused > 0 then break end
   accounts[i].used, accounts[i].promised = accounts[i].used + want, accounts[i].promised + promised
-  if ARGV[1] == 'take' then redis.call('HSET', key, 'limit', ARGV[3 + i]) end
+  if ARGV[1] == 'take' and i == 1 and string.find(key, '` + KindBytes + `', 1, true) then
+    redis.call('HSET', key, 'limit', ARGV[4])
+  end
   for j = 6, #ARGV, 3 do
     local name, size, expires = ARGV[j], tonumber(ARGV[j + 1]), now + ARGV[j + 2]
     local has = accounts[i].sizes[name]
     if not size then
       size = has and has[1]
-    elseif size < 0 then
+    elseif size < 0 and name ~= '' then
       size, expires = has and math.max(has[1] + size, 0), has and has[2]
     end
     if name == '' then
@@ -261,12 +264,12 @@ func (a *Accounts) Take(ctx context.Context, id string, limit int64, things ...K
 }
 
 // Settle accounts for what has become of a reservation, whatever the limit: things are added,
-// and one with a name and a size below zero has so much less than before.
+// and one with a size below zero is so much less than before.
 func (a *Accounts) Settle(ctx context.Context, of Holder, things ...Kept) (Balance, error) {
 	return a.run(ctx, of, "change", Within{}, things)
 }
 
-// Read returns the account of a holder, with the limit as of the last Take.
+// Read returns the account of a holder; of bytes with the limit as of the last Take.
 func (a *Accounts) Read(ctx context.Context, of Holder) (Account, error) {
 	b, err := a.Settle(ctx, of)
 	if of.Part != "" {

@@ -156,6 +156,51 @@ func TestAThousandAtOnceTakeNoMoreThanThereIs(t *testing.T) {
 	})
 }
 
+// TestAnAccountWithoutAnythingIsGone: whoever sends any cookie has an account of jobs, and leaves
+// none behind; of bytes the limit is kept, which operators read.
+func TestAnAccountWithoutAnythingIsGone(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		for kind, want := range map[string]int64{pace.KindJobs: 0, pace.KindTokens: 0, pace.KindRows: 0, pace.KindBytes: 1} {
+			accounts, visitor := pace.NewAccounts(conn.Client(), kind), pace.Holder{Whole: "network", Part: "visitor"}
+			place := pace.Kept{Name: "place", Size: 1, TTL: time.Hour}
+			keys := []string{kind + "network}", kind + "network}:visitor"}
+			for how, leave := range map[string]func() error{
+				"settled": func() error {
+					_, err := accounts.Settle(t.Context(), visitor, pace.Kept{Name: "place"})
+					return err
+				},
+				"forgotten": func() error { return accounts.Forget(t.Context(), visitor, "place") },
+			} {
+				_, err := accounts.TakeFor(t.Context(), visitor, pace.Within{Whole: 8, Half: true}, place)
+				must(t, err)
+				must(t, leave())
+				got, err := conn.Client().Exists(t.Context(), keys[0]).Result()
+				if part := conn.Client().Exists(t.Context(), keys[1]).Val(); err != nil || got != want || part != 0 {
+					t.Errorf("%s, %s: got %d and %d keys, %v, want %d and none of the visitor", kind, how, got, part, err, want)
+				}
+			}
+		}
+	})
+}
+
+// TestWhatIsNotKeptIsGivenBack: what was added without a name is taken back from what expires with it.
+func TestWhatIsNotKeptIsGivenBack(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		bytes, key := pace.NewAccounts(conn.Client(), pace.KindBytes), pace.Holder{Whole: "key"}
+		for _, ttl := range []time.Duration{time.Hour, 25 * time.Hour, 30 * 24 * time.Hour} {
+			_, _, err := bytes.Take(t.Context(), key.Whole, 1000, pace.Kept{Size: 300, TTL: ttl}, pace.Kept{Size: 7, TTL: time.Hour})
+			must(t, err)
+			got, err := bytes.Settle(t.Context(), key, pace.Kept{Size: -300, TTL: ttl}, pace.Kept{Size: -7, TTL: time.Hour})
+			if must(t, err); got.Whole.Used != 0 {
+				t.Errorf("%v: got %d bytes in the reply, want none", ttl, got.Whole.Used)
+			}
+			if got, err := bytes.Read(t.Context(), key); err != nil || got.Used != 0 {
+				t.Errorf("%v: got %+v, %v, want no bytes", ttl, got, err)
+			}
+		}
+	})
+}
+
 // TestAReservationFallsBack: that of a process that was killed ends by itself, in the whole and in
 // the part; that of one that lives becomes what was used.
 func TestAReservationFallsBack(t *testing.T) {
