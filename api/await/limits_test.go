@@ -146,10 +146,11 @@ func TestBytesOfAKey(t *testing.T) {
 		}
 	}
 	_, r := ask(t, pace.Limits{})
-	if err := l.Take(httptest.NewRecorder(), r, Demand{Keep: []pace.Kept{{Name: "page", Size: 400, TTL: time.Hour}}}); err != nil {
+	page := pace.Kept{Name: "page", Size: 400, TTL: time.Hour}
+	if err := l.Take(httptest.NewRecorder(), r, Demand{Keep: []pace.Kept{page}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Forget(t.Context(), "key", "page"); err != nil {
+	if err := l.GiveBack(r, page); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Take(httptest.NewRecorder(), r, Demand{Keep: []pace.Kept{{Size: 400, TTL: time.Hour}}}); err != nil {
