@@ -239,6 +239,9 @@ func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result
 	}
 	view.Link, view.Name, view.Facts = frame.Followable(view.Input.URL), frame.NameOf(named), frame.FactsOf(view.Car, lang)
 	view.Why = groundsOf(&view.Estimate, view.Link)
+	if m := view.Matched; m.MatchedBy == vehicle.ByCaller && m.ModelBody == view.Request.fields[fieldMatched] {
+		view.Why.Sure = "answer.match_sent"
+	}
 	view.Choose, view.Bid = found.with(r.URL.Path+"/choose"), view.Request.at("/bid", "target")
 	view.Paper = found.with(r.URL.Path + "/paper")
 	if view.Link != "" {

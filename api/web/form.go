@@ -51,6 +51,7 @@ func formOf(of *link) (f form, err error) {
 		return f, nil
 	case pathQuote:
 		known, f.Action, f.fields["make"] = request.quoteFields, "/hand", request.Make
+		f.fields[fieldMatched] = request.Matched
 	}
 	f.fields["modelBody"], f.fields["year"], f.fields["cc"] = request.ModelBody, string(known.Year), string(known.EngineCC)
 	f.fields["model"], f.fields["code"], f.fields["fuel"] = request.Model, request.ModelCode, known.Fuel
@@ -77,7 +78,7 @@ func (f form) describing(car vehicle.Car, label string) form {
 	}
 	described := form{URL: f.URL, Action: "/hand", Sent: true, fields: map[string]string{
 		"make": car.Make, "modelBody": label, "fuel": car.Fuel, termPrice: f.fields[termPrice], termBasis: f.fields[termBasis],
-		termTarget: f.fields[termTarget],
+		termTarget: f.fields[termTarget], fieldMatched: label,
 	}}
 	for _, name := range keptTerms {
 		described.fields[name] = f.fields[name]
@@ -135,6 +136,7 @@ type quoteFields struct {
 	Model     string      `json:"model"`
 	ModelCode string      `json:"modelCode"`
 	ModelBody string      `json:"modelBody"`
+	Matched   string      `json:"matched"`
 	Year      json.Number `json:"year"`
 	EngineCC  json.Number `json:"engine_cc"`
 	Fuel      string      `json:"fuel"`

@@ -50,7 +50,7 @@ func (h *hand) Back(without ...string) string {
 }
 
 // described are the fields of a form that say what is known of a car.
-var described = []string{"make", "model", "code", "modelBody", "year", "cc", "fuel", "price", "basis"}
+var described = []string{"make", "model", "code", "modelBody", fieldMatched, "year", "cc", "fuel", "price", "basis"}
 
 // keptTerms are the terms that a form about the car does not ask for.
 var keptTerms = []string{termFreight, termInsurance, termAgent, termRate, termLanding}
@@ -164,6 +164,10 @@ func fieldOf(param string) string {
 	return param
 }
 
+// fieldMatched has the entry that we matched with a page that was sent. A request with it says so
+// of its entry; the API does not get that.
+const fieldMatched = "matched"
+
 // quoteRequest returns the body of a request to /v1/quote from the fields of a form.
 func quoteRequest(form url.Values) map[string]any {
 	body := map[string]any{"make": form.Get("make"), "byMonth": true}
@@ -171,6 +175,9 @@ func quoteRequest(form url.Values) map[string]any {
 		if value := form.Get(field); value != "" {
 			body[name] = value
 		}
+	}
+	if label := form.Get(fieldMatched); label != "" && label == form.Get("modelBody") {
+		body[fieldMatched] = label
 	}
 	maps.Copy(body, knownOf(form))
 	return body

@@ -1,9 +1,11 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -224,5 +226,23 @@ func TestAnErrorThatComesAtOnceHasItsPage(t *testing.T) {
 		if want := "state." + stateOf(code).Key; page.Code != http.StatusOK || !strings.Contains(page.Body.String(), message.Say("page/"+want, nil).EN) {
 			t.Errorf("%s: %d\n%s", code, page.Code, page.Body)
 		}
+	}
+}
+
+// What a car costs as each of the entries that it may be is on the terms of the address.
+func TestEntriesToChooseFromAreOnTheTermsOfTheAddress(t *testing.T) {
+	t.Parallel()
+	pages, h := served(t, failing(vehicle.Error{
+		Code: "ambiguous_match", Message: "Which?", Car: &vehicle.Car{Make: "NISSAN", Model: "NOTE", Year: 2016},
+		Candidates: []vehicle.Candidate{{Make: "NISSAN", ModelBody: "NOTE - HE12"}, {Make: "NISSAN", ModelBody: "NOTE - E12"}},
+	}))
+	var asked url.Values
+	pages.options.Costs = func(_ context.Context, _ vehicle.Car, _ []string, terms url.Values, _ time.Time) (map[string]vehicle.Estimate, error) {
+		asked = terms
+		return map[string]vehicle.Estimate{}, nil
+	}
+	at := post(h, "/go", "u=https://cars.example/1&price=5,000&freight=1300", http.Header{}).Header().Get("Location")
+	if w := get(h, at, nil); w.Code != http.StatusOK || asked.Encode() != "freight=1300&price=5000" {
+		t.Errorf("got %d and costs on the terms %q, want the price and the freight", w.Code, asked.Encode())
 	}
 }

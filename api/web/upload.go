@@ -110,19 +110,22 @@ func withUpload(ctx context.Context, page *upload) context.Context {
 }
 
 // withPage returns what the API gets of a request that is kept: the page that the visitor
-// sent in place of its hash.
+// sent in place of its hash, and nothing of what was matched before.
 func withPage(ctx context.Context, kept []byte) (sent []byte, err error) {
 	page, _ := ctx.Value(uploadKey{}).(*upload)
-	if page == nil {
-		return kept, nil
-	}
 	fields := map[string]json.RawMessage{}
 	if err := json.Unmarshal(kept, &fields); err != nil {
 		return nil, fmt.Errorf("web: request: %w", err)
 	}
-	delete(fields, "upload")
-	if fields["html"], err = plainjson.Encode(page.html); err != nil {
-		return nil, err
+	if page == nil && fields[fieldMatched] == nil {
+		return kept, nil
+	}
+	delete(fields, fieldMatched)
+	if page != nil {
+		delete(fields, "upload")
+		if fields["html"], err = plainjson.Encode(page.html); err != nil {
+			return nil, err
+		}
 	}
 	return plainjson.Encode(fields)
 }

@@ -204,3 +204,43 @@ func TestWhatFollowsFromASentPageNeedsNoPage(t *testing.T) {
 		}
 	}
 }
+
+// Another year of a page that was sent is asked for on the page's own price and the figures that the
+// visitor gave, and the entry is not called the visitor's choice.
+func TestAnotherYearOfASentPageKeepsItsFigures(t *testing.T) {
+	t.Parallel()
+	price := ""
+	cached := answering(t, func(e *vehicle.Estimate) { price = e.Car.FOBPriceUSD.String() })
+	chosen := answering(t, func(e *vehicle.Estimate) { e.Matched.MatchedBy = vehicle.ByCaller })
+	var asked map[string]any
+	_, h := served(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != pathQuote {
+			cached(w, r)
+			return
+		}
+		asked = nil
+		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+			t.Error(err)
+		}
+		chosen(w, r)
+	})
+	sent := sendPage(t, h).Header().Get("Location")
+	at, body := follow(t, h, sent+"?change=1&year=2014&freight=1300")
+	if !strings.Contains(at, "freight=1300&price="+price+"&") || asked["year"] != 2014.0 || asked[fieldMatched] != nil || asked["modelBody"] == nil {
+		t.Errorf("got %v and the address %s, want the car of 2014 for %s and the freight", asked, at, price)
+	}
+	if strings.Contains(body, "You chose it") || !strings.Contains(body, "Matched as on the page you sent") {
+		t.Errorf("our match is called the visitor's\n%s", body)
+	}
+	again, _, _ := strings.Cut(body[strings.Index(body, `href="/bid?`)+len(`href="`):], `"`)
+	if !strings.Contains(again, "freight=1300") || !strings.Contains(again, "matched=") {
+		t.Errorf("the form for the highest price loses the figures: %s", again)
+	}
+	if at, _ = follow(t, h, sent+"?change=1&year=2014&price=4,000&basis=cf"); !strings.Contains(at, "basis=cf&price=4000&") {
+		t.Errorf("got the address %s, want the visitor's own price", at)
+	}
+	if w := post(h, "/hand", "make=TOYOTA&modelBody=OTHER&matched=X&year=2014&price=4000&basis=cf", http.Header{}); w.Code != http.StatusSeeOther ||
+		!strings.Contains(get(h, w.Header().Get("Location"), nil).Body.String(), "You chose it") {
+		t.Errorf("got %d, want another entry called the visitor's choice", w.Code)
+	}
+}
