@@ -74,7 +74,12 @@ func (p *Pages) renderHand(w http.ResponseWriter, r *http.Request, status int, v
 	view.Query = view.Value("q")
 	view.Last = view.Value("make") != "" && (view.Value("model") != "" || view.Value("modelBody") != "")
 	if !view.Last && view.Value("make") != "" {
-		models, code, err := p.options.Models(r.Context(), view.Value("make"), view.Query)
+		var models []string
+		var code string
+		err := p.inTurn(r, func() (err error) {
+			models, code, err = p.options.Models(r.Context(), view.Value("make"), view.Query)
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -97,7 +102,11 @@ func (p *Pages) renderHand(w http.ResponseWriter, r *http.Request, status int, v
 // fillMakes sets the makes: those that have what is searched for, or all.
 func (p *Pages) fillMakes(r *http.Request, view *hand) (err error) {
 	if view.Query != "" {
-		if view.Makes, _, err = p.options.Names(r.Context(), view.Query); err != nil || len(view.Makes) > 0 {
+		err = p.inTurn(r, func() (err error) {
+			view.Makes, _, err = p.options.Names(r.Context(), view.Query)
+			return err
+		})
+		if err != nil || len(view.Makes) > 0 {
 			return err
 		}
 	}

@@ -67,12 +67,17 @@ func isSheetLink(link string) bool {
 // a sheet, a sum that can be paid, the name of a car or its chassis number. It reports false for
 // the link of a car, and for what the API is to refuse.
 func (p *Pages) meant(w http.ResponseWriter, r *http.Request, text string) (answered bool, err error) {
-	links := linksIn(text)
-	if lines, isBill := bill.Lines(linkPattern.ReplaceAllString(text, " ")); isBill {
+	links, lines, isBill := linksIn(text), "", false
+	err = p.inTurn(r, func() error {
+		lines, isBill = bill.Lines(linkPattern.ReplaceAllString(text, " "))
+		return nil
+	})
+	switch {
+	case err != nil:
+		return false, err
+	case isBill:
 		r.PostForm = url.Values{"text": {lines}, "u": {append(links, "")[0]}}
 		return true, p.submitBill(w, r)
-	}
-	switch {
 	case len(links) == 1 && isSheetLink(links[0]):
 		r.PostForm = url.Values{"u": links}
 		return true, p.submitSheet(w, r)
@@ -98,12 +103,17 @@ func (p *Pages) meant(w http.ResponseWriter, r *http.Request, text string) (answ
 // what names a car; "" for neither.
 func (p *Pages) described(r *http.Request, text string) (address string, err error) {
 	const leastTarget = 1_000_000
-	if sum, err := money.ParseSaid(text); err == nil && sum.Currency != "USD" && sum.Value.IntPart() >= leastTarget {
+	if sum, err := money.ParseSaid(text); err == nil && (sum.Currency == "" || sum.Currency == "TZS") && sum.Value.IntPart() >= leastTarget {
 		return "/bid?" + url.Values{termTarget: {sum.Value.String()}}.Encode(), nil
 	}
 	year := yearPattern.FindString(text)
 	cc := append(ccPattern.FindStringSubmatch(text), "", "")[1]
-	makes, query, err := p.options.Names(r.Context(), ccPattern.ReplaceAllString(strings.Replace(text, year, " ", 1), " "))
+	var makes []string
+	var query string
+	err = p.inTurn(r, func() (err error) {
+		makes, query, err = p.options.Names(r.Context(), ccPattern.ReplaceAllString(strings.Replace(text, year, " ", 1), " "))
+		return err
+	})
 	if err != nil || len(makes) == 0 {
 		return "", err
 	}
@@ -112,6 +122,12 @@ func (p *Pages) described(r *http.Request, text string) (address string, err err
 		known["make"] = makes[0]
 	}
 	return handURL(known), nil
+}
+
+// inTurn searches in the turn of the visitor, which bills it.
+func (p *Pages) inTurn(r *http.Request, search func() error) error {
+	_, err := p.options.Compute(r, nil, func() ([]byte, error) { return nil, search() })
+	return err
 }
 
 // readSum puts the number of a sum in place of how a visitor has typed it; false for what is no sum

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -42,6 +44,45 @@ func TestPagesAreBilledToTheNetwork(t *testing.T) {
 	}
 	if w := from(h, "198.51.100.0", http.MethodGet, at, ""); w.Code != http.StatusOK {
 		t.Errorf("another network: got %d, want 200", w.Code)
+	}
+}
+
+// The catalogue is searched in the turn of the visitor, which bills it, whatever form asks for it.
+func TestWhatAFormSearchesIsBilled(t *testing.T) {
+	t.Parallel()
+	pages, h := served(t, answering(t, nil))
+	var inTurn bool
+	compute, names, models := pages.options.Compute, pages.options.Names, pages.options.Models
+	pages.options.Compute = func(r *http.Request, of any, work func() ([]byte, error)) ([]byte, error) {
+		inTurn = true
+		defer func() { inTurn = false }()
+		return compute(r, of, work)
+	}
+	searches := 0
+	searched := func() {
+		searches++
+		if !inTurn {
+			t.Error("a search outside of the visitor's turn")
+		}
+	}
+	pages.options.Names = func(ctx context.Context, text string) ([]string, string, error) {
+		searched()
+		return names(ctx, text)
+	}
+	pages.options.Models = func(ctx context.Context, mk, query string) ([]string, string, error) {
+		searched()
+		return models(ctx, mk, query)
+	}
+	post(h, "/go", "u=note+2015", nil)
+	post(h, "/hand", "q=note&price=x", nil)
+	post(h, "/hand", "make=NISSAN&q=note&price=x", nil)
+	if searches != 3 {
+		t.Errorf("got %d searches, want 3", searches)
+	}
+	spent := errors.New("the share is used")
+	pages.options.Compute = func(*http.Request, any, func() ([]byte, error)) ([]byte, error) { return nil, spent }
+	if post(h, "/go", "u=note+2015", nil); searches != 3 {
+		t.Errorf("got %d searches without a turn, want none", searches-3)
 	}
 }
 

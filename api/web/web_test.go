@@ -147,8 +147,10 @@ func TestOneFieldTakesWhatPeopleHave(t *testing.T) {
 		}
 	}
 	for typed, want := range map[string][]string{
-		"":          {"Tafadhali andika chochote", `href="/hand"`},
-		"<b>qwerty": {"Hatujapata kiungo", `value="&lt;b&gt;qwerty"`, `role="alert"`, `aria-invalid="true"`},
+		"":              {"Tafadhali andika chochote", `href="/hand"`},
+		"JPY 5,000,000": {"Hatujapata"},
+		"USD 12,000":    {"Hatujapata"},
+		"<b>qwerty":     {"Hatujapata kiungo", `value="&lt;b&gt;qwerty"`, `role="alert"`, `aria-invalid="true"`},
 		"https://a.example/1 na https://b.example/2": {"Umetuma magari kadhaa", `name="u2" value="https://b.example/2"`, `action="/c"`},
 	} {
 		w := post(h, "/go", url.Values{"u": {typed}}.Encode(), http.Header{"Cookie": {"lang=sw"}})

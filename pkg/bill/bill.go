@@ -145,14 +145,18 @@ const maxLine = 2000
 
 // Lines returns a text with each charge on a line of its own, since a field of one line joins
 // them, and whether it is a bill: two lines at least have the name of a charge and an amount.
+// One line with more than MaxLines sums is none.
 func Lines(text string) (lines string, isBill bool) {
 	lines = strings.TrimSpace(text)
 	if rest, at := lines, len(lines); !strings.Contains(rest, "\n") && len(rest) <= maxLine {
 		lines = ""
-		for {
+		for sums := 0; ; sums++ {
 			said, from, to, ok := money.LastSaid(rest[:at])
 			if !ok {
 				break
+			}
+			if sums == MaxLines { // each takes time, and no line of a bill may be lost
+				return text, false
 			}
 			if at = from; said.Value.LessThan(leastAmount) { // a number of the name: VAT 18 %
 				continue

@@ -14,19 +14,17 @@ import (
 // punctuation do not count; a code may have its emission prefix. An empty
 // query lists all, in alphabetical order.
 func (e *Entries) Search(query string) []Label {
-	words := strings.Fields(query)
+	var words []searched
+	for _, word := range strings.Fields(query) {
+		words = append(words, searchedOf(chassis.Normalise(word)))
+	}
 	type hit struct {
 		label Label
 		far   int
 	}
 	var hits []hit
 	for _, label := range e.Labels {
-		far, fits := 0, true
-		for _, word := range words {
-			distance, found := label.holds(chassis.Normalise(word))
-			far, fits = far+distance, fits && found
-		}
-		if fits {
+		if far, fits := label.holds(words); fits {
 			hits = append(hits, hit{label, far})
 		}
 	}
@@ -38,13 +36,32 @@ func (e *Entries) Search(query string) []Label {
 	return labels
 }
 
-// holds reports how far a normalised word is from what the label says.
-func (l Label) holds(word string) (distance int, found bool) {
+// searched is a word of a query: its letters and digits, and the chassis code that it is.
+type searched struct{ key, code string }
+
+func searchedOf(word string) searched {
 	key := chassis.NameKey(word)
-	code := key
 	if parsed, ok := chassis.Parse(word); ok {
-		code = parsed.Code
+		return searched{key, parsed.Code}
 	}
+	return searched{key, key}
+}
+
+// holds reports how far some words are from what the label says, if it has them all.
+func (l Label) holds(words []searched) (far int, found bool) {
+	for _, word := range words {
+		distance, found := l.holdsWord(word)
+		if !found {
+			return 0, false
+		}
+		far += distance
+	}
+	return far, true
+}
+
+// holdsWord reports how far a word is from what the label says, if it has it.
+func (l Label) holdsWord(word searched) (distance int, found bool) {
+	key, code := word.key, word.code
 	switch {
 	case key == "": // punctuation asks for nothing
 		return 0, true

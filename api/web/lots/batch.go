@@ -51,7 +51,8 @@ type lotResult struct {
 	Failure  *vehicle.Error    `json:"error"`
 	Estimate *vehicle.Estimate `json:"estimate"`
 
-	lang string
+	lang  string
+	batch *lotBatch
 }
 
 // Title returns what names the row: the car, as far as it is known.
@@ -148,18 +149,26 @@ func (l lotResult) Doubt() message.Text {
 	return l.Estimate.Doubts[0].Text
 }
 
-// Whole returns the form that leads to the whole answer: where it is sent, and its fields.
-func (l lotResult) Whole() (form struct {
+// wholeForm leads to the whole answer of a row.
+type wholeForm struct {
 	Action string
 	Fields [][2]string
-},
-) {
+}
+
+// Whole returns the form that leads to the whole answer on the terms of the batch; nil for a row
+// that has none, or whose number the page of an answer cannot repeat: that page knows neither what
+// an auction adds to the price of the row, nor all costs that a batch can have.
+func (l lotResult) Whole() *wholeForm {
+	if l.Estimate == nil || l.Basis == "start" || l.Basis == "hammer" || l.batch.Options.Costs != nil {
+		return nil
+	}
+	form := &wholeForm{Action: "/go"}
 	add := func(name, value string) {
 		if value != "" && value != "0" {
 			form.Fields = append(form.Fields, [2]string{name, value})
 		}
 	}
-	if form.Action = "/go"; l.URL != "" {
+	if l.URL != "" {
 		add("u", l.Link())
 	} else {
 		form.Action = "/hand"
@@ -178,6 +187,12 @@ func (l lotResult) Whole() (form struct {
 	case l.Car.FOBPriceUSD != nil:
 		add("price", l.Car.FOBPriceUSD.String())
 		add("basis", "fob")
+	}
+	if rate := l.batch.Options.Rate; rate != nil {
+		add("rate", rate.String())
+	}
+	if days := l.batch.Options.Landing; days != nil {
+		add("landing", days.From+".."+days.To)
 	}
 	return form
 }
@@ -237,7 +252,7 @@ func (l *Lots) renderLot(w http.ResponseWriter, r *http.Request, s session) erro
 	}
 	lang := l.frame.Language(w, r)
 	for i := range got.Results {
-		got.Results[i].lang = lang
+		got.Results[i].lang, got.Results[i].batch = lang, &view.Batch
 	}
 	view.Rows = got.Results
 	if got.Next != "" {

@@ -25,7 +25,9 @@ import (
 	"ushuru/api/request"
 	"ushuru/api/web/frame"
 	"ushuru/pkg/message"
+	"ushuru/pkg/money"
 	"ushuru/pkg/pace"
+	"ushuru/pkg/vehicle"
 )
 
 //go:embed templates
@@ -250,7 +252,10 @@ type lotBatch struct {
 	SecondsLeft int            `json:"secondsLeft"`
 	Text        *message.Text  `json:"text"` // why it waits
 	Options     struct {
-		Target json.RawMessage `json:"target"`
+		Target  json.RawMessage      `json:"target"`
+		Costs   json.RawMessage      `json:"costs"`
+		Rate    *money.Number        `json:"rate"`
+		Landing *vehicle.LandingDays `json:"landing"`
 	} `json:"options"`
 }
 

@@ -190,6 +190,38 @@ func TestTheRowsOfABatchAreText(t *testing.T) {
 	}
 }
 
+// TestTheWholeAnswerIsOnTheTermsOfTheBatch: its page has the rate and the days of the batch; a row
+// whose number that page cannot repeat does not lead to it.
+func TestTheWholeAnswerIsOnTheTermsOfTheBatch(t *testing.T) {
+	t.Parallel()
+	terms := `"rate":2700,"landing":{"from":"2027-02-01","to":"2027-02-09"}`
+	for name, c := range map[string]struct {
+		basis, options string
+		leads          bool
+	}{
+		"FOB": {"fob", terms, true}, "C&F": {"cf", terms, true}, "start": {"start", terms, false}, "hammer": {"hammer", terms, false},
+		"costs": {"fob", terms + `,"costs":{"inspectionUSD":9}`, false},
+	} {
+		_, h := served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/results") {
+				_, _ = fmt.Fprintf(w, `{"results":[{"row":1,"state":"succeeded","priceBasis":%q,"car":{"make":"TOYOTA","model":"AXIO","fobPriceUSD":4100},`+
+					`"estimate":{"car":{"make":"TOYOTA","model":"AXIO","year":2016},"matched":{"confidence":"high"}}}]}`, c.basis)
+				return
+			}
+			_, _ = fmt.Fprintf(w, `{"id":"B1","state":"completed","rows":1,"options":{%s},"counts":{"succeeded":1}}`, c.options)
+		}))
+		body := frametest.Get(h, "/lots/B1", http.Header{"Cookie": {loggedIn(t, h)}}).Body.String()
+		if got := strings.Contains(body, `<button class="link">TOYOTA AXIO`); got != c.leads || !strings.Contains(body, "TOYOTA AXIO") {
+			t.Errorf("%s: the row leads to its whole answer: got %t, want %t\n%s", name, got, c.leads, body)
+		}
+		for _, field := range []string{`name="rate" value="2700"`, `name="landing" value="2027-02-01..2027-02-09"`} {
+			if strings.Contains(body, field) != c.leads {
+				t.Errorf("%s: %s: got %t, want %t", name, field, !c.leads, c.leads)
+			}
+		}
+	}
+}
+
 // TestABatchIsPrintedFromItsPage: all rows stand on one page, with a button that prints it.
 func TestABatchIsPrintedFromItsPage(t *testing.T) {
 	t.Parallel()
@@ -370,6 +402,25 @@ func TestWhatTheBrokerSaysStandsInTheRequest(t *testing.T) {
 	for name, want := range map[string]string{"target": "30000000", "rate": "2650", "landing": "2027-02-01", "column": "Preis=cfPrice (USD)"} {
 		if got.Get(name) != want {
 			t.Errorf("%s is %q, want %q", name, got.Get(name), want)
+		}
+	}
+	for entered, want := range map[string]string{"149.875": "149.875", "150": "150", "148,5": "148.5", "JPY 151": "151"} {
+		frametest.Post(h, "/lots/start", startForm(t, body)+"&yen="+url.QueryEscape(entered), http.Header{"Cookie": {cookie}})
+		if got := <-asked; got.Get("jpyPerUSD") != want {
+			t.Errorf("%s yen: got %q, want %q", entered, got.Get("jpyPerUSD"), want)
+		}
+	}
+	for field, sums := range map[string][]string{
+		"target": {"JPY 5,000,000", "USD 12,000"}, "rate": {"JPY 150", "USD 2,650"}, "yen": {"USD 150", "TSh 150"},
+	} {
+		for _, sum := range sums {
+			w := frametest.Post(h, "/lots/start", startForm(t, body)+"&"+url.Values{field: {sum}}.Encode(), http.Header{"Cookie": {cookie}})
+			if said := w.Body.String(); w.Code != http.StatusUnprocessableEntity || !strings.Contains(said, `value="`+sum+`" aria-invalid="true"`) {
+				t.Errorf("%s %s: got %d, want the form with the field marked\n%s", field, sum, w.Code, said)
+			}
+			if got := <-asked; got.Get("dryRun") != "true" {
+				t.Errorf("%s %s: a batch started with %v", field, sum, got)
+			}
 		}
 	}
 	w := frametest.Post(h, "/lots/start", startForm(t, body)+"&target=much", http.Header{"Cookie": {cookie}})

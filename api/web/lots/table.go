@@ -349,15 +349,26 @@ func optionsOf(form url.Values) lotOptions {
 // cannot be read.
 func (o *lotOptions) query() (query url.Values, wrong string) {
 	query = url.Values{}
-	for name, said := range map[string]string{"jpyPerUSD": o.Yen, "target": o.Target, "rate": o.Rate} {
+	for name, said := range map[string]string{"target": o.Target, "rate": o.Rate} {
 		if said == "" {
 			continue
 		}
 		sum, err := money.ParseSaid(said)
-		if err != nil {
+		if err != nil || sum.Currency != "" && sum.Currency != "TZS" {
 			return query, name
 		}
 		query.Set(name, sum.Value.String())
+	}
+	if o.Yen != "" {
+		yen, err := money.ParseDecimal(o.Yen) // 149.875 is no sum, whose thousands a point may separate
+		if err != nil {
+			sum, said := money.ParseSaid(o.Yen)
+			if said != nil || sum.Currency != "" && sum.Currency != "JPY" {
+				return query, "jpyPerUSD"
+			}
+			yen = sum.Value
+		}
+		query.Set("jpyPerUSD", yen.String())
 	}
 	if o.Landing != "" {
 		query.Set("landing", o.Landing)
