@@ -306,15 +306,19 @@ func sellerMessage(car, link string, questions []string) (string, error) {
 // headline returns what is said of the answer elsewhere: the car and its number with the range and
 // the day, whose figures it rests on, and the gravest doubt.
 func (v *result) headline(lang string) (lines []string) {
-	line := v.Name + "."
-	if sum := v.Summary.OnTheRoad; sum != nil {
+	return append([]string{headlineOf(lang, v.Name, v.Summary.OnTheRoad, v.Day)}, v.reserve(lang)...)
+}
+
+// headlineOf returns a car and its number with the range and the day in one line.
+func headlineOf(lang, name string, sum *vehicle.Sum, day string) string {
+	if sum != nil {
 		said, err := frame.Say(lang, "answer.headline",
-			"car", v.Name, "total", sum.TZS, "low", sum.LowTZS, "high", sum.HighTZS, "day", v.Day)
+			"car", name, "total", sum.TZS, "low", sum.LowTZS, "high", sum.HighTZS, "day", day)
 		if err == nil {
-			line = said
+			return said
 		}
 	}
-	return append([]string{line}, v.reserve(lang)...)
+	return name + "."
 }
 
 // reserve returns with what figures of the visitor a number was made, and the gravest doubt.
@@ -330,11 +334,17 @@ func (v *result) reserve(lang string) (lines []string) {
 	if v.Changed() {
 		say("answer.changed")
 	}
-	if v.Gravest != nil {
-		lines = append(lines, v.Gravest.Text.In(lang))
-		if v.Gravest.rank == 0 {
-			say("answer.not_advised")
-		}
+	return append(lines, v.Gravest.lines(lang)...)
+}
+
+// lines returns the gravest doubt about a car, and that the car is not the advice; none for nil.
+func (m *minded) lines(lang string) (lines []string) {
+	if m == nil {
+		return nil
+	}
+	lines = append(lines, m.Text.In(lang))
+	if m.rank == 0 {
+		lines = append(lines, message.Say("page/answer.not_advised", nil).In(lang))
 	}
 	return lines
 }

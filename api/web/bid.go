@@ -50,6 +50,8 @@ func (p *Pages) submitBid(w http.ResponseWriter, r *http.Request) error {
 		body := bid{Filled: r.PostForm, Problem: said, Wrong: "u"}
 		if why == nil || strings.HasPrefix(why.Param, "target") {
 			body.Problem, body.Wrong = message.Say("page/bid.bad_target", nil), "target"
+		} else if why.Code == "url_missing" {
+			body.Problem = message.Say("page/bid.no_link", nil)
 		}
 		return bidScreen(body)
 	}

@@ -123,7 +123,8 @@ func (c *changes) Marked() []changed {
 }
 
 // change answers the form: it leads to the answer on other terms, or shows the form again and
-// what is wrong. A link of another site fills it in and no more.
+// what is wrong. A link of another site fills it in and no more. A browser that does not say whose
+// link it is changes the terms, and starts no work.
 func (p *Pages) change(w http.ResponseWriter, r *http.Request) error {
 	entered, token := r.URL.Query(), mux.Vars(r)["token"]
 	found, err := p.links.find(r.Context(), token)
@@ -136,7 +137,7 @@ func (p *Pages) change(w http.ResponseWriter, r *http.Request) error {
 	}
 	address := ""
 	if site := r.Header.Get("Sec-Fetch-Site"); site == "" || site == "same-origin" {
-		address, err = p.changedAddress(r, found, entered)
+		address, err = p.changedAddress(r, found, entered, site != "")
 	}
 	var why *problem.Problem
 	switch {
@@ -150,8 +151,8 @@ func (p *Pages) change(w http.ResponseWriter, r *http.Request) error {
 }
 
 // changedAddress returns the address of an answer on the terms that were entered. For another
-// year of manufacture the authority is asked again.
-func (p *Pages) changedAddress(r *http.Request, found *link, entered url.Values) (string, error) {
+// year of manufacture the authority is asked again, if that may start work; else there is none.
+func (p *Pages) changedAddress(r *http.Request, found *link, entered url.Values, mayStart bool) (string, error) {
 	terms := termsIn(entered)
 	if _, err := p.options.Terms(terms, time.Now()); err != nil {
 		return "", err
@@ -166,6 +167,9 @@ func (p *Pages) changedAddress(r *http.Request, found *link, entered url.Values)
 			return "", err
 		}
 		return p.addressOf(r.Context(), found.Path, mux.Vars(r)["token"], terms)
+	}
+	if !mayStart {
+		return "", nil
 	}
 	repeated, err := formOf(found)
 	if err != nil {

@@ -48,6 +48,9 @@ func (p *Pages) submitCompare(w http.ResponseWriter, r *http.Request) error {
 	}
 	return p.begin(w, r, work{path: pathCompare, body: request}, func(said message.Text, why *problem.Problem) frame.Screen {
 		body := pair{Links: links, Problem: said}
+		if why.Code == "url_missing" {
+			body.Problem = message.Say("page/compare.no_link", nil)
+		}
 		if number, found := strings.CutPrefix(why.Param, "url"); found && why.Code != "same_listing" {
 			body.Wrong = "u" + number
 			body.Problem = message.Say("page/compare.bad_link", message.Values{"n": number})
@@ -86,7 +89,8 @@ type compared struct {
 	KM    string // "" when it is not known
 	Read  bool   // its auction sheet was read
 	Match vehicle.Confidence
-	Doubt message.Text // the gravest; empty for none
+
+	Gravest *minded // the one doubt; nil for none
 }
 
 // criterion is one thing in which the cars were compared, with bars on one scale for all.
@@ -120,9 +124,8 @@ func (p *Pages) comparison(w http.ResponseWriter, r *http.Request, found *link) 
 	if c.Car1.DriveAway != nil {
 		view.Rates = &c.Car1.DriveAway.Exchange
 	}
-	headline := view.headline(lang)
 	view.Names = view.Cars[0].Name + " – " + view.Cars[1].Name
-	if err := view.share(lang, view.Heading.In(lang), headline); err != nil {
+	if err := view.share(lang, view.Heading.In(lang)+". "+estimateNote.In(lang), view.headline(lang)...); err != nil {
 		return err
 	}
 	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "comparison", Title: view.Names, Body: &view, Preview: view.Preview})
@@ -155,9 +158,7 @@ func (p *Pages) carsOf(c vehicle.Comparison, lang string) []compared {
 		if e.Car.MileageKM != nil {
 			car.KM = "km " + frame.Whole(int64(*e.Car.MileageKM))
 		}
-		if len(e.Doubts) > 0 {
-			car.Doubt = e.Doubts[0].Text
-		}
+		car.Gravest, _, _ = mindedOf(&e, p.Simulated())
 		for _, warning := range e.Warnings {
 			if warning.Level == message.Danger && (warning.Code != "simulated" || !p.Simulated()) {
 				car.Danger = append(car.Danger, warning)
@@ -190,18 +191,14 @@ func criteriaOf(list []vehicle.Criterion) []criterion {
 	return bars
 }
 
-// headline returns both cars with their numbers in one line.
-func (v *comparison) headline(lang string) string {
-	list := make([]string, len(v.Cars))
-	for i, car := range v.Cars {
-		list[i] = car.Name
-		if car.Sum != nil {
-			if total, err := frame.Say(lang, "amount.tzs", "amount", car.Sum.TZS); err == nil {
-				list[i] += ": " + total
-			}
-		}
+// headline returns what is said of the comparison elsewhere: each car and its number with the
+// range and the day, and the gravest doubt about it.
+func (v *comparison) headline(lang string) (lines []string) {
+	for _, car := range v.Cars {
+		lines = append(lines, headlineOf(lang, car.Name, car.Sum, v.Day))
+		lines = append(lines, car.Gravest.lines(lang)...)
 	}
-	return strings.Join(list, " · ")
+	return lines
 }
 
 // Change returns the address of the form with the links of the comparison.

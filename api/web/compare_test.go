@@ -125,13 +125,25 @@ func shows(t *testing.T, h http.Handler, at string, wanted ...string) string {
 func TestTwoCarsAreComparedInBothLanguages(t *testing.T) {
 	t.Parallel()
 	var sent string
-	_, h := served(t, saying(comparisonOf(t, nil), &sent))
+	const doubt = "Nobody has seen its sheet."
+	_, h := served(t, saying(comparisonOf(t, func(p *advice.Pair) {
+		for _, car := range []*vehicle.Estimate{&p.Car1, &p.Car2} {
+			car.Doubts = []vehicle.Doubt{{Level: "doubt", Text: message.Text{EN: doubt, SW: doubt}}}
+		}
+	}), &sent))
 	at := asked(t, h, "/c", "u1=https://cars.example/1&u2=look+https://cars.example/2.")
 	if want := `/v1/compare {"lang":"en","url1":"https://cars.example/1","url2":"https://cars.example/2"}`; sent != want {
 		t.Errorf("the API was asked %s", sent)
 	}
 	body := shows(t, h, partOf(at, "", "en"), "<h1", "Car 1: TOYOTA COROLLA FIELDER 2016", "Car 2: TOYOTA PASSO 2017", "TSh 46.1 million",
-		"In its favour", "Whole cost of car 2", `property="og:title" content="TOYOTA COROLLA FIELDER 2016: TSh 46.1 million`)
+		"In its favour", "Whole cost of car 2", `property="og:title" content="TOYOTA COROLLA FIELDER 2016: about TSh 46.1 million (TSh `, "TOYOTA PASSO 2017: about TSh ",
+		`property="og:description" content="Ask for the sheets first. An estimate, not an offer`)
+	title := between(body, `og:title" content="`, `"`)
+	share, err := url.QueryUnescape(between(body, "wa.me/?text=", `"`))
+	if err != nil || strings.Count(title, doubt) != 2 || strings.Count(share, doubt) != 2 ||
+		strings.Count(title, "figures of ") != 2 || !strings.Contains(share, "An estimate, not an offer") {
+		t.Errorf("got the title\n%s\nand the message\n%s\nwant for each car its day and %q, and that it is an estimate", title, share, doubt)
+	}
 	if bars, points := strings.Count(body, `class="bar"`), strings.Count(body, `class="both"`); bars != 2 || points != 6 {
 		t.Errorf("%d bars of costs, %d of points", bars, points)
 	}
@@ -193,6 +205,12 @@ func TestTheLinkThatIsWrongIsNamed(t *testing.T) {
 	}
 	if w.Code != http.StatusUnprocessableEntity || strings.Count(w.Body.String(), "aria-invalid") != 1 {
 		t.Errorf("%d\n%s", w.Code, w.Body)
+	}
+	_, h = served(t, refusing(http.StatusBadRequest, `{"error":"No.","code":"url_missing"}`))
+	for path, want := range map[string]string{"/c": "the links of two cars", "/bid": "Please enter the link of the car"} {
+		if w := post(h, path, "target=30000000", http.Header{}); !strings.Contains(w.Body.String(), want) || strings.Contains(w.Body.String(), "chassis") {
+			t.Errorf("%s: got %d, want %q\n%s", path, w.Code, want, w.Body)
+		}
 	}
 	_, h = served(t, refusing(http.StatusBadRequest, `{"error":"\"url1\"","code":"same_listing"}`))
 	if w := post(h, "/c", "u1=https://a.example&u2=https://a.example", http.Header{}); !strings.Contains(w.Body.String(), "two different ones") {
