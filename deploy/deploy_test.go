@@ -79,6 +79,38 @@ func TestNewEnvMakesTheSettingsOfTheUnits(t *testing.T) {
 	}
 }
 
+// No file of settings is replaced, whichever is there, and nothing is written beside it.
+func TestNewEnvReplacesNoFile(t *testing.T) {
+	t.Parallel()
+	script := read(t, "new-env")
+	units := regexp.MustCompile(`"\$new/([a-z]+\.env)"`).FindAllStringSubmatch(script, -1)
+	if len(units) < 8 {
+		t.Fatalf("got %d files in new-env, want all: %v", len(units), units)
+	}
+	for _, name := range append(units, []string{"", "worker.env"}, []string{"", "any.env"}) {
+		for _, args := range [][]string{nil, {"env"}} {
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "new-env"), []byte(script), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Mkdir(filepath.Join(dir, "env"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			kept := filepath.Join(dir, "env", name[1])
+			if err := os.WriteFile(kept, []byte("SECRETS_KEY=old\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			command := exec.CommandContext(t.Context(), testenv.Binary(t, "sh"), append([]string{"./new-env"}, args...)...)
+			command.Dir = dir
+			out, err := command.CombinedOutput()
+			files, _ := os.ReadDir(filepath.Join(dir, "env"))
+			if err == nil || len(files) != 1 || read(t, kept) != "SECRETS_KEY=old\n" {
+				t.Errorf("new-env %v with %s: got %v and %d files, want it refused and one file\n%s", args, name[1], err, len(files), out)
+			}
+		}
+	}
+}
+
 // value returns a setting of a file.
 func value(t *testing.T, file, name string) string {
 	t.Helper()

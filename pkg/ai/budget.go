@@ -138,7 +138,10 @@ func (b *budget) reserve(ctx context.Context, tokens int, timeout time.Duration)
 	}
 	within := r.within
 	if pace.IsAnonymous(owner) { // the rest of the day is for keys, and for other networks
-		within.Whole, within.Half = within.Whole*partAnonymous/100, true
+		within.Half = true
+		if within.Whole > 0 { // at least one token, since 0 is no limit
+			within.Whole = max(1, within.Whole*partAnonymous/100)
+		}
 	}
 	reserved := pace.Kept{Name: r.name, Size: int64(tokens), TTL: timeout + reservedFor}
 	now, err := tokensOf(b.redis).TakeFor(ctx, r.of, within, reserved)

@@ -197,6 +197,19 @@ func TestVisitorsLeaveTokensOfTheDayForKeys(t *testing.T) {
 	})
 }
 
+// 80 percent of a budget of one token are less than one, and none would be no limit.
+func TestVisitorsHaveALimitWithinTheSmallestBudget(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		server := aitest.Start(t, aitest.Options{})
+		c, _ := client(t, ai.Options{Redis: conn.Client(), DailyTokens: 1}, server)
+		ctx := pace.WithOwner(t.Context(), pace.Caller(pace.Anonymous, "192.0.2.0"))
+		_, _, err := ai.Ask[verdict](ctx, c, question("VITZ"), nil)
+		if refused, is := errors.AsType[*ai.BudgetError](err); !is || server.Counts().Requests > 0 {
+			t.Errorf("got %+v (%v) and %d requests, want it refused", refused, err, server.Counts().Requests)
+		}
+	})
+}
+
 // What a process has reserved that was killed is free again a minute after the time of its call.
 func TestTokensOfAKilledProcessFallBack(t *testing.T) {
 	server := aitest.Start(t, aitest.Options{})
