@@ -38,7 +38,7 @@ const MaxLines = 60
 type Line struct {
 	Name     string
 	Amount   string
-	Currency string // TZS or USD; empty is what the amount says, else TZS
+	Currency string // TZS or USD, unless the amount says another; empty is TZS
 }
 
 // Check is what a bill is compared with.
@@ -125,15 +125,12 @@ func FromText(text string) (lines []Line) {
 		if row == "" {
 			continue
 		}
-		_, before, _, ok := amountIn(row)
-		name := trimmed(shillings.ReplaceAllString(trimmed(dollar.ReplaceAllString(before, "")), ""))
+		amount, ok := amountIn(row)
+		name := trimmed(shillings.ReplaceAllString(trimmed(dollar.ReplaceAllString(amount.before, "")), ""))
 		switch {
 		case ok && name != "":
-			lines = append(lines, Line{Name: name, Amount: strings.TrimPrefix(row, before)})
-			if dollar.MatchString(row) {
-				lines[len(lines)-1].Currency = "USD"
-			}
-		case !ok && len(candidates(row)) > 0: // a heading that looks like a charge
+			lines = append(lines, Line{Name: name, Amount: strings.TrimPrefix(row, amount.before), Currency: amount.currency})
+		case !ok && (amount.isThere || len(candidates(row)) > 0): // an amount that cannot be read, a heading that looks like a charge
 			lines = append(lines, Line{Name: row})
 		}
 	}
@@ -152,13 +149,14 @@ func Lines(text string) (lines string, isBill bool) {
 		lines = ""
 		for sums := 0; ; sums++ {
 			said, from, to, ok := money.LastSaid(rest[:at])
-			if !ok {
+			if !ok && to == 0 {
 				break
 			}
 			if sums == MaxLines { // each takes time, and no line of a bill may be lost
 				return text, false
 			}
-			if at = from; said.Value.LessThan(leastAmount) { // a number of the name: VAT 18 %
+			// A small number is one of the name, VAT 18 %; one that cannot be read ends its line.
+			if at = from; ok && said.Value.LessThan(leastAmount) || !ok && to-from < len("1000") {
 				continue
 			}
 			lines = rest[from:to] + "\n" + strings.TrimSpace(rest[to:]) + " " + lines

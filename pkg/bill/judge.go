@@ -1,6 +1,7 @@
 package bill
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -90,9 +91,10 @@ var (
 
 // read adds a line of the bill, or takes its total.
 func (j *judge) read(row int, line Line) {
-	amount, _, inUSD, ok := amountIn(line.Amount)
-	inUSD = line.Currency == "USD" || line.Currency == "" && inUSD
-	if ok && inUSD {
+	of, ok := amountIn(line.Amount)
+	inUSD := cmp.Or(of.currency, line.Currency) == "USD"
+	amount := of.value
+	if inUSD {
 		amount = amount.Mul(j.rate)
 	}
 	amount = amount.Round(0)

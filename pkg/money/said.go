@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/shopspring/decimal"
 )
@@ -15,18 +17,30 @@ type Said struct {
 	Currency string // USD, TZS or JPY; "" when none is named
 }
 
+// space matches a space within a number: the plain one and those that do not break a line.
+const space = `[ \x{a0}\x{2009}\x{202f}]`
+
 // maxSaid is more than any sum about a car.
 var maxSaid = decimal.New(1, 12)
 
 var (
-	// words are the pieces of a sum: a number whose thousands are separated by one sign, a
-	// number with a fraction, a word, the sign for "and no cents", any other sign.
-	words = regexp.MustCompile(`\d{1,3}(?:,\d{3})+(?:\.\d{1,2})?|\d{1,3}(?:\.\d{3})+(?:,\d{1,2})?|` +
-		`\d{1,3}(?:[ '’]\d{3})+(?:[.,]\d{1,2})?|\d+(?:\.\d+|,\d{1,2})?|(?i:us)?\$|¥|\p{L}+|/[=-]|\S`)
-	// apart is a space between two numbers, of which the second has its thousands separated
-	// otherwise: 2 450,000.
-	apart   = regexp.MustCompile(`(\d) (\d{1,3}[,.]\d{3})`)
-	grouped = regexp.MustCompile(`^\d{1,3}([ ,.'’])\d{3}`)
+	// digits matches all of a number with what separates its digits; written matches what of it is
+	// one number: its thousands are separated by one sign, or not at all, it has cents at most, or
+	// the four decimals of a bank's rate. Nothing else is a number, nor is a piece of it.
+	digits  = `\.?\d+(?:(?:[.,'’eE]+|` + space + `)\d+)*`
+	written = regexp.MustCompile(`^(?:[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d{1,2})?|(?:\.\d{3})+(?:,\d{1,2})?|` +
+		`(?:(?:` + space + `\d{3})+|(?:['’]\d{3})+)(?:[.,]\d{1,2})?)|(?:0|[1-9]\d*)(?:[.,]\d{1,2})?|0\.\d+|[1-9]\d{3}\.\d{4})$`)
+	grouped = regexp.MustCompile(`^[1-9]\d{0,2}(` + space + `|[,.'’])\d{3}(?:\D|$)`)
+	// words are the pieces of a sum: a number, a word, the sign for "and no cents", any other sign.
+	words = regexp.MustCompile(digits + `|(?i:us)?\$|¥|(?i:m[/.]v\b)|\p{L}+|/[=-]|\S`)
+
+	// spaced are numbers, or the groups of one, with spaces between them.
+	spaced = regexp.MustCompile(`\d[\d.,'’]*(?:` + space + `\d[\d.,'’]*)+`)
+	gap    = regexp.MustCompile(space)
+	// group is the end of a number whose thousands are separated by spaces.
+	group = regexp.MustCompile(`^\d{3}(?:` + space + `\d{3})*(?:[.,]\d{1,2})?$`)
+	// abbreviation is a letter, or another point, before a point that is none of a number: Tsh.500.
+	abbreviation = regexp.MustCompile(`([\p{L}.])\.(\d)`)
 
 	currencies = map[string]string{
 		"usd": "USD", "us$": "USD", "$": "USD", "us": "USD", "dollar": "USD", "dollars": "USD", "dola": "USD",
@@ -54,6 +68,7 @@ var (
 		"nusu": decimal.New(5, -1), "half": decimal.New(5, -1), "robo": decimal.New(25, -2), "quarter": decimal.New(25, -2),
 	}
 	joins   = []string{"na", "and", ","}
+	minuses = []string{"-", "−", "–"}
 	fillers = []string{"about", "around", "kama", "takriban", "tu", "only", ".", ":", "za", "ya", "marekani"}
 )
 
@@ -69,34 +84,131 @@ func ParseSaid(text string) (Said, error) {
 	return Said{}, fmt.Errorf("%w: %.40q", ErrInvalid, text)
 }
 
-// LastSaid returns the last sum in a text, and between which bytes it stands; false without one.
+// LastSaid returns the last sum in a text, and between which bytes its number stands; a number of
+// percent is none. A last number that is no sum, or only a part of one, is no sum either: ok is
+// false, and the bytes are its. They are 0 in a text without a number.
 func LastSaid(text string) (said Said, from, to int, ok bool) {
 	text = separated(text)
-	places, tokens := words.FindAllStringIndex(text, -1), words.FindAllString(text, -1)
+	l := line{text, words.FindAllStringIndex(text, -1)}
 	const longest = 12 // words of a sum
-	for end := len(tokens); end > 0; end-- {
+	for end := len(l.places); end > 0; end-- {
+		if l.isPercent(end - 1) {
+			continue
+		}
 		for begin := max(0, end-longest); begin < end; begin++ {
-			if !canBegin(strings.ToLower(tokens[begin])) {
+			if !isCount(l.word(begin)) {
 				continue
 			}
-			if said, ok = sumOf(tokens[begin:end]); ok {
-				return said, places[begin][0], places[end-1][1], true
+			var sum []string
+			for at := begin; at < end; at++ {
+				sum = append(sum, l.word(at))
 			}
+			if said, ok = sumOf(sum); ok {
+				first := l.currency(&said, begin)
+				return said, l.places[begin][0], l.places[end-1][1], !l.isPart(begin, end) && !l.isNegative(begin) && !l.isNegative(first)
+			}
+		}
+		if strings.ContainsAny(l.word(end-1), "0123456789") {
+			return Said{}, l.places[end-1][0], l.places[end-1][1], false
 		}
 	}
 	return Said{}, 0, 0, false
 }
 
-// canBegin reports whether a sum can begin with a word.
-func canBegin(word string) bool {
+// line is a text, and where its words stand.
+type line struct {
+	text   string
+	places [][]int
+}
+
+// word returns a word in lower case; "" outside the text.
+func (l line) word(at int) string {
+	if at < 0 || at >= len(l.places) {
+		return ""
+	}
+	return strings.ToLower(l.text[l.places[at][0]:l.places[at][1]])
+}
+
+// touches reports whether no space stands between a word and the one before.
+func (l line) touches(at int) bool { return at > 0 && l.places[at-1][1] == l.places[at][0] }
+
+// isPercent reports whether a word is a number of percent.
+func (l line) isPercent(at int) bool {
+	next := l.word(at + 1)
+	return slices.Contains([]string{"%", "percent", "pct"}, next) || next == "per" && l.word(at+2) == "cent" ||
+		l.word(at-1) == "asilimia"
+}
+
+// currency sets the currency before a sum that names none after it, and returns where both begin.
+func (l line) currency(said *Said, begin int) (first int) {
+	at := begin - 1
+	for slices.Contains(fillers, l.word(at)) {
+		at--
+	}
+	currency, is := currencies[l.word(at)]
+	switch {
+	case !is:
+		return begin
+	case said.Currency == "":
+		said.Currency = currency
+	}
+	return at
+}
+
+// isPart reports whether the words on either side of a sum belong to it, though they cannot be
+// read together: milioni 2 na 5, 1,250 million.
+func (l line) isPart(begin, end int) bool {
+	before, after := l.word(begin-1), l.word(end)
+	_, beforeScale := scales[after]
+	_, afterScale := scales[before]
+	return beforeScale || afterScale && len(before) > 3 ||
+		slices.Contains(joins[:2], before) && isCount(l.word(begin-2)) ||
+		slices.Contains(joins[:2], after) && isCount(l.word(end+1))
+}
+
+// isNegative reports whether a minus stands directly before a word. The dash between the name of a
+// charge and its amount is none: Wharfage-450,000.
+func (l line) isNegative(at int) bool {
+	if !l.touches(at) || !slices.Contains(minuses, l.word(at-1)) {
+		return false
+	}
+	before, _ := utf8.DecodeRuneInString(l.word(at - 2))
+	_, isCurrency := currencies[l.word(at-2)]
+	return isCurrency || !l.touches(at-1) || !unicode.IsLetter(before)
+}
+
+// isCount reports whether a word is a number or a part of one, with which a sum can begin.
+func isCount(word string) bool {
 	_, isNumeral := numerals[word]
 	_, isScale := scales[word]
 	_, isFraction := fractions[word]
-	return isNumeral || isScale || isFraction || word == "mia" || word[0] >= '0' && word[0] <= '9'
+	return isNumeral || isScale || isFraction || word == "mia" || word != "" && word[0] >= '0' && word[0] <= '9'
 }
 
-// separated returns a text of the same length, in which a space between two numbers is a line feed.
-func separated(text string) string { return apart.ReplaceAllString(text, "$1\n$2") }
+// separated returns a text of the same length, in which line feeds stand between two numbers, and
+// in place of the point of an abbreviation before a number.
+func separated(text string) string {
+	return spaced.ReplaceAllStringFunc(abbreviation.ReplaceAllString(text, "$1\n$2"), apart)
+}
+
+// apart returns numbers with line feeds in place of the spaces between them. The last number is the
+// longest that can be; what may be the groups of a wrong one stays together: 2450 567.
+func apart(numbers string) string {
+	if written.MatchString(numbers) {
+		return numbers
+	}
+	for _, between := range gap.FindAllStringIndex(numbers, -1) {
+		before, last := numbers[:between[0]], numbers[between[1]:]
+		if !written.MatchString(last) {
+			continue
+		}
+		if group.MatchString(last) && !strings.ContainsAny(before, ".,'’") && len(before) > 3 { //nolint:mnd // digits of a group
+			return numbers
+		}
+		return apart(before) + strings.Repeat("\n", between[1]-between[0]) + last
+	}
+	return numbers
+}
 
 // sumOf returns the sum that all of some words are.
 func sumOf(tokens []string) (said Said, ok bool) {
@@ -151,8 +263,9 @@ func (s *saying) sum() (sum decimal.Decimal, ok bool) {
 
 // term reads one number with its scale on either side, which is zero for a number alone.
 func (s *saying) term() (amount, scale decimal.Decimal, ok bool) {
-	scale, scaleFirst := scales[s.next(0)]
-	if scaleFirst = scaleFirst && len(s.next(0)) > 3; scaleFirst { // "m 3" is no three million
+	word := s.next(0)
+	scale, scaleFirst := scales[word]
+	if scaleFirst = scaleFirst && len(word) > 3; scaleFirst { // "m 3" is no three million
 		s.words = s.words[1:]
 	}
 	spelled := s.next(0)
@@ -163,7 +276,8 @@ func (s *saying) term() (amount, scale decimal.Decimal, ok bool) {
 	count = count.Add(s.fraction()) // one and a half million
 	if !scaleFirst {
 		var scaled bool
-		if scale, scaled = scales[s.next(0)]; !scaled {
+		word = s.next(0)
+		if scale, scaled = scales[word]; !scaled {
 			_, isWord := numerals[spelled]
 			return plainNumber(spelled), scale, !isWord && count.Equal(plainNumber(spelled))
 		}
@@ -172,13 +286,17 @@ func (s *saying) term() (amount, scale decimal.Decimal, ok bool) {
 			count = count.Add(part)
 		}
 	}
-	if group := grouped.FindStringSubmatch(spelled); group != nil {
+	if separator := grouped.FindStringSubmatch(spelled); separator != nil {
+		onePoint := strings.Count(spelled, ".") == 1 && !strings.Contains(spelled, ",")
 		switch {
-		case group[1] == "." && strings.Count(spelled, ".") == 1 && !strings.Contains(spelled, ","): // 1.250 million
+		case onePoint && separator[1] == "." && !scale.Equal(scales["k"]): // 1.250 million
 			count = count.Div(decimal.New(1, 3))
-		case !scale.Equal(scales["k"]): // "1,250 million" may have a comma for a point
+		case word != "k" || onePoint: // "1,250 million" may have a comma for a point, "elfu 50,000" says elfu twice
 			return amount, scale, false
 		}
+	}
+	if word != "k" && !count.LessThan(decimal.New(1, 4)) { // elfu 50000
+		return amount, scale, false
 	}
 	return count.Mul(scale), scale, true
 }
@@ -209,7 +327,8 @@ func (s *saying) count() (count decimal.Decimal, ok bool) {
 	}
 	if word != "" && word[0] >= '0' && word[0] <= '9' {
 		s.words = s.words[1:]
-		return plainNumber(word), true
+		count = plainNumber(word)
+		return count, count.IsPositive()
 	}
 	var sum int64
 	for last := int64(10 * hundred); ; {
@@ -246,8 +365,11 @@ func (s *saying) numeral(at int) (value int64, last int) {
 // plainNumber returns a number in digits, without what separates its thousands; zero for what is
 // none. A single point before three digits separates thousands, because no sum has such cents.
 func plainNumber(text string) decimal.Decimal {
-	if group := grouped.FindStringSubmatch(text); group != nil {
-		text = strings.ReplaceAll(text, group[1], "")
+	if !written.MatchString(text) {
+		return decimal.Zero
+	}
+	if separator := grouped.FindStringSubmatch(text); separator != nil {
+		text = gap.ReplaceAllString(strings.ReplaceAll(text, separator[1], ""), "")
 	}
 	value, err := ParseDecimal(strings.ReplaceAll(text, ",", "."))
 	if err != nil {

@@ -1,6 +1,7 @@
 package money_test
 
 import (
+	"strings"
 	"testing"
 
 	"ushuru/pkg/money"
@@ -20,6 +21,8 @@ func TestSumsAsPeopleSayThem(t *testing.T) {
 		"USD 5,000": "5000 USD", "$5,000.50": "5000.5 USD", "5.000 USD": "5000 USD", "US$ 4500": "4500 USD", "dola 4,500": "4500 USD",
 		"dola za Marekani 4500": "4500 USD", "5.000,50": "5000.5", "4'500": "4500", "5k": "5000", "1,200k": "1200000",
 		"¥ 850,000": "850000 JPY", "kama milioni 30 tu": "30000000", "about 30 million shillings": "30000000 TZS", "2565.98": "2565.98",
+		"0.125 million": "125000", "0.75": "0.75", "2565.9834": "2565.9834", "Tsh.30m": "30000000 TZS", "TSh.450,000": "450000 TZS",
+		"450\u00a0000": "450000", "1\u202f450\u202f000": "1450000", "1500 k": "1500000",
 	} {
 		got, err := money.ParseSaid(text)
 		said := got.Value.String()
@@ -38,6 +41,9 @@ func TestWhatIsNotOneSum(t *testing.T) {
 		"", "0", "-5", "free", "milioni", "nusu", "tano", "30-35 million", "milioni 2 na 5", "laki 5 milioni 2", "30 40",
 		"1,2345", "30,00,000", "1,250 million", "milioni 2 500", "USD 5,000 TSh", "1e9", "999999999999999999", "laki tano na hamsini",
 		"milioni 30 x", "5000 or 6000", "2,500.000.000",
+		"2450,567", "12345,678", "1500,000", "1,23,456", "1,500,00", "1500.000", "1.2345", "12.3456", "155.1234", ".5m", ".75", "$.75", "tsh .5",
+		"0,125", "0.125.000", "050,000", "007", "elfu 50,000", "50,000 elfu", "50.000 elfu", "50,000 thousand", "1.250k", "1.250.000 million", "elfu 50000", "laki 500000",
+		"450 0005", "2450 567", "1,500 000", "milioni 2 na 1,2345 elfu", "450''000",
 	} {
 		if got, err := money.ParseSaid(text); err == nil {
 			t.Errorf("%q is read as %s, want it refused", text, got.Value)
@@ -51,15 +57,47 @@ func TestTheLastSumOfAText(t *testing.T) {
 		"Wharfage 1.6% 900,000":           {"900000", "Wharfage 1.6% "},
 		"Delivery order 2 150,000":        {"150000", "Delivery order 2 "},
 		"Ada ya wakala: laki 4 na nusu":   {"450000", "Ada ya wakala: "},
-		"1. Import duty TSh 1,200,000.00": {"1200000", "1. Import duty TSh "},
+		"1. Import duty TSh 1,200,000.00": {"1200000 TZS", "1. Import duty TSh "},
 		"Plates one pair":                 {"", ""},
+		"Delivery order 2 150000":         {"150000", "Delivery order 2 "},
+		"HIV levy 2.5 450 000":            {"450000", "HIV levy 2.5 "},
+		"Handling 450\u00a0000":           {"450000", "Handling "},
+		"Import duty 3,000,000 (25%)":     {"3000000", "Import duty "},
+		"Kodi 2,000,000 asilimia 18":      {"2000000", "Kodi "},
+		"VAT 3 450 000 18 percent":        {"3450000", "VAT "},
+		"VAT 18 per cent":                 {"", ""},
+		"Shipping USD 130 = TZS 344,500":  {"344500 TZS", "Shipping USD 130 = TZS "},
+		"Shipping TZS 344,500 (130 USD)":  {"130 USD", "Shipping TZS 344,500 ("},
+		"Freight Tshs. 900,000":           {"900000 TZS", "Freight Tshs. "},
+		"Freight ¥ 150,000":               {"150000 JPY", "Freight ¥ "},
+		"Wharfage-450,000":                {"450000", "Wharfage-"},
+		"Wharfage - 450,000":              {"450000", "Wharfage - "},
+		"Wharfage.....450,000":            {"450000", "Wharfage....."},
+		"Wharfage 150000 M/V fee":         {"150000", "Wharfage "},
 	} {
 		got, at, _, ok := money.LastSaid(text)
-		switch {
+		switch said := strings.TrimSpace(got.Value.String() + " " + got.Currency); {
 		case ok != (want[0] != ""):
 			t.Errorf("%q: a sum is found: %t, want %t", text, ok, !ok)
-		case ok && (got.Value.String() != want[0] || text[:at] != want[1]):
-			t.Errorf("%q: got %s after %q, want %s after %q", text, got.Value, text[:at], want[0], want[1])
+		case ok && (said != want[0] || text[:at] != want[1]):
+			t.Errorf("%q: got %s after %q, want %s after %q", text, said, text[:at], want[0], want[1])
+		}
+	}
+}
+
+// A number that cannot be read is said to be there: neither a piece of it nor a number before it is
+// the sum.
+func TestALastNumberThatIsNoSum(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"Port charges 2450,567", "Port charges 1,2345", "Port charges 12345,678", "Port charges 1500,000", "Port charges 1500.000",
+		"Port charges 450 0005", "Port charges 2450 567", "Wharfage 1.6% 900,0000", "Plates 2 x 1,2345", "Storage 14 days 0.00",
+		"Handling .75", "Handling .5m", "Handling 0,125", "Handling elfu 50,000", "Handling 50,000 elfu", "Handling 1,250 million",
+		"Handling milioni 2 na 5", "Handling laki tano na hamsini", "Discount -50,000", "Discount TSh -50,000", "Discount -TSh 50,000",
+		"Discount −50,000", "Storage 300,000-400,000", "Invoice of 26.11.2026", "Handling 1e9",
+	} {
+		if got, from, to, ok := money.LastSaid(text); ok || to == 0 || !strings.ContainsAny(text[from:to], "0123456789o") {
+			t.Errorf("%q: got %s in %q (%t), want a number that is no sum", text, got.Value, text[from:to], ok)
 		}
 	}
 }
