@@ -130,7 +130,8 @@ func FromText(text string) (lines []Line) {
 		switch {
 		case ok && name != "":
 			lines = append(lines, Line{Name: name, Amount: strings.TrimPrefix(row, amount.before), Currency: amount.currency})
-		case !ok && (amount.isThere || len(candidates(row)) > 0): // an amount that cannot be read, a heading that looks like a charge
+		// An amount that cannot be read, or a heading that looks like a charge.
+		case !ok && (amount.isThere || len(candidates(row)) > 0):
 			lines = append(lines, Line{Name: row})
 		}
 	}

@@ -271,6 +271,9 @@ func TestABillIsKnownByItsLines(t *testing.T) {
 		"Wharfage 900,000\nDO fee 150,000":                           "Wharfage 900,000\nDO fee 150,000",
 		"Wharfage 900,000 DO fee 150,000":                            "Wharfage 900,000\nDO fee 150,000",
 		"Import duty 1,200,000 VAT 18% 900,000 ada ya wakala laki 4": "Import duty 1,200,000\nVAT 18% 900,000\nada ya wakala laki 4",
+		"Duty 1,200,000 (25%) VAT 900,000":                           "Duty 1,200,000\n(25%) VAT 900,000",
+		"Duty 1,200,000 Wharfage 2450,567 VAT 900,000":               "Duty 1,200,000\nWharfage 2450,567\nVAT 900,000",
+		"Registration T 007 300,000 Wharfage 900,000":                "Registration T 007 300,000\nWharfage 900,000",
 	} {
 		got, isBill := Lines(text)
 		var rows []string

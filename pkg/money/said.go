@@ -105,7 +105,8 @@ func LastSaid(text string) (said Said, from, to int, ok bool) {
 			}
 			if said, ok = sumOf(sum); ok {
 				first := l.currency(&said, begin)
-				return said, l.places[begin][0], l.places[end-1][1], !l.isPart(begin, end) && !l.isNegative(begin) && !l.isNegative(first)
+				ok = !l.isPart(begin, end) && !l.isNegative(begin) && !l.isNegative(first)
+				return said, l.places[begin][0], l.places[end-1][1], ok
 			}
 		}
 		if strings.ContainsAny(l.word(end-1), "0123456789") {
@@ -286,19 +287,22 @@ func (s *saying) term() (amount, scale decimal.Decimal, ok bool) {
 			count = count.Add(part)
 		}
 	}
+	count, ok = scalable(count, spelled, word)
+	return count.Mul(scale), scale, ok
+}
+
+// scalable returns how many of a scale a number is; false for one that may be the sum itself.
+func scalable(count decimal.Decimal, spelled, scale string) (decimal.Decimal, bool) {
 	if separator := grouped.FindStringSubmatch(spelled); separator != nil {
 		onePoint := strings.Count(spelled, ".") == 1 && !strings.Contains(spelled, ",")
 		switch {
-		case onePoint && separator[1] == "." && !scale.Equal(scales["k"]): // 1.250 million
+		case onePoint && separator[1] == "." && !scales[scale].Equal(scales["k"]): // 1.250 million
 			count = count.Div(decimal.New(1, 3))
-		case word != "k" || onePoint: // "1,250 million" may have a comma for a point, "elfu 50,000" says elfu twice
-			return amount, scale, false
+		case scale != "k" || onePoint: // "1,250 million" may have a comma for a point
+			return count, false
 		}
 	}
-	if word != "k" && !count.LessThan(decimal.New(1, 4)) { // elfu 50000
-		return amount, scale, false
-	}
-	return count.Mul(scale), scale, true
+	return count, scale == "k" || count.LessThan(decimal.New(1, 4)) // elfu 50000
 }
 
 // fraction reads "na nusu" or "and a half"; zero without one.
