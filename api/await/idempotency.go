@@ -84,7 +84,7 @@ func (k *Work) Begin(w http.ResponseWriter, r *request.Request, identity any) (*
 		return err
 	})
 	if err != nil && taken {
-		err = errors.Join(err, k.options.Limits.GiveBack(r, record)) //nolint:contextcheck // it has that of the request
+		err = errors.Join(err, k.options.Limits.GiveBack(r, record))
 	}
 	var refused *problem.Problem
 	switch {

@@ -303,9 +303,9 @@ func (k *Work) Submit(w http.ResponseWriter, r *request.Request, class jobs.Clas
 	}
 	switch {
 	case job == nil:
-		err = errors.Join(err, k.options.Limits.GiveBack(r, demand.Keep...)) //nolint:contextcheck // it has that of the request
+		err = errors.Join(err, k.options.Limits.GiveBack(r, demand.Keep...))
 	case err == nil && by.Attachment != nil && (job.Caller() != r.Caller() || job.State.Ended()): // that job does not need it
-		err = k.options.Limits.GiveBack(r, demand.Keep[1]) //nolint:contextcheck // likewise
+		err = k.options.Limits.GiveBack(r, demand.Keep[1])
 	}
 	if err != nil {
 		return nil, request.ErrUnavailable.WithCause(err)

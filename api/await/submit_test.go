@@ -29,7 +29,7 @@ func TestAJobThatIsNotMadeKeepsNoRoom(t *testing.T) {
 			Input: tasks.EstimateInput{URL: "https://cars.example/1", Page: "hash"},
 		})
 		return err
-	}, apitest.Ask{Method: "POST", URL: "/v1/estimates"})
+	}, apitest.Ask{Method: "POST", URL: "/v1/estimate", Body: `{"url":"https://cars.example/1"}`})
 	account, err := pace.NewAccounts(p.Redis, pace.KindBytes).Read(t.Context(), pace.Holder{Whole: "key"})
 	if got.Status != http.StatusServiceUnavailable || got.Header.Get("Key-Bytes") == "" || err != nil || account.Used != 0 {
 		t.Errorf("got %d %s, %+v, %v, want 503 and no bytes", got.Status, got.Body, account, err)

@@ -124,7 +124,8 @@ func (a Account) Left() int64 {
 // and of the part, 0 for none; name, size and TTL in ms of each thing. The size "" of a
 // name keeps the one that it has, and one below zero takes that from it; a name without size is
 // deleted. Without a name a size below zero takes back what was added. The limit is stored only of
-// bytes, of the whole: any other account is gone with the last thing in it. The reply is the number of the key that refuses, or 0, and of each key what is used,
+// bytes, of the whole: any other account is gone with the last thing in it. The reply is the number
+// of the key that refuses, or 0, and of each key what is used,
 // the limit, when the next expires, and what is promised.
 var scriptAccount = redis.NewScript(redisx.LuaClock + `
 local accounts, refused = {}, 0
