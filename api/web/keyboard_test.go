@@ -28,7 +28,7 @@ var tabOrders = map[string][]string{
 	},
 	"choose, nothing found": {"#q", "Find", "Back to the answer"},
 	"price missing": {
-		"Ask the seller", "Send", "#price", "radio basis", "Calculate", "Choose another", "Change a figure",
+		"Ask the seller", "Send", "#asked", "radio basis", "Calculate", "Choose another", "Change a figure",
 		"TRA's own lines, and those to expect", "The message to send", "What you pay when", "Every line", "Not included", "Before you pay",
 		"Notes about these figures",
 	},
