@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"net/http"
@@ -76,8 +77,8 @@ func (p *Pages) renderHand(w http.ResponseWriter, r *http.Request, status int, v
 	if !view.Last && view.Value("make") != "" {
 		var models []string
 		var code string
-		err := p.inTurn(r, func() (err error) {
-			models, code, err = p.options.Models(r.Context(), view.Value("make"), view.Query)
+		err := p.inTurn(r.Context(), r, func(ctx context.Context) (err error) {
+			models, code, err = p.options.Models(ctx, view.Value("make"), view.Query)
 			return err
 		})
 		if err != nil {
@@ -102,8 +103,8 @@ func (p *Pages) renderHand(w http.ResponseWriter, r *http.Request, status int, v
 // fillMakes sets the makes: those that have what is searched for, or all.
 func (p *Pages) fillMakes(r *http.Request, view *hand) (err error) {
 	if view.Query != "" {
-		err = p.inTurn(r, func() (err error) {
-			view.Makes, _, err = p.options.Names(r.Context(), view.Query)
+		err = p.inTurn(r.Context(), r, func(ctx context.Context) (err error) {
+			view.Makes, _, err = p.options.Names(ctx, view.Query)
 			return err
 		})
 		if err != nil || len(view.Makes) > 0 {

@@ -68,7 +68,7 @@ func isSheetLink(link string) bool {
 // the link of a car, and for what the API is to refuse.
 func (p *Pages) meant(w http.ResponseWriter, r *http.Request, text string) (answered bool, err error) {
 	links, lines, isBill := linksIn(text), "", false
-	err = p.inTurn(r, func() error {
+	err = p.inTurn(r.Context(), r, func(context.Context) error {
 		lines, isBill = bill.Lines(linkPattern.ReplaceAllString(text, " "))
 		return nil
 	})
@@ -103,15 +103,16 @@ func (p *Pages) meant(w http.ResponseWriter, r *http.Request, text string) (answ
 // what names a car; "" for neither.
 func (p *Pages) described(r *http.Request, text string) (address string, err error) {
 	const leastTarget = 1_000_000
-	if sum, err := money.ParseSaid(text); err == nil && (sum.Currency == "" || sum.Currency == "TZS") && sum.Value.IntPart() >= leastTarget {
+	sum, err := money.ParseSaid(text)
+	if err == nil && (sum.Currency == "" || sum.Currency == "TZS") && sum.Value.IntPart() >= leastTarget {
 		return "/bid?" + url.Values{termTarget: {sum.Value.String()}}.Encode(), nil
 	}
 	year := yearPattern.FindString(text)
 	cc := append(ccPattern.FindStringSubmatch(text), "", "")[1]
 	var makes []string
 	var query string
-	err = p.inTurn(r, func() (err error) {
-		makes, query, err = p.options.Names(r.Context(), ccPattern.ReplaceAllString(strings.Replace(text, year, " ", 1), " "))
+	err = p.inTurn(r.Context(), r, func(ctx context.Context) (err error) {
+		makes, query, err = p.options.Names(ctx, ccPattern.ReplaceAllString(strings.Replace(text, year, " ", 1), " "))
 		return err
 	})
 	if err != nil || len(makes) == 0 {
@@ -125,8 +126,8 @@ func (p *Pages) described(r *http.Request, text string) (address string, err err
 }
 
 // inTurn searches in the turn of the visitor, which bills it.
-func (p *Pages) inTurn(r *http.Request, search func() error) error {
-	_, err := p.options.Compute(r, nil, func() ([]byte, error) { return nil, search() })
+func (p *Pages) inTurn(ctx context.Context, r *http.Request, search func(ctx context.Context) error) error {
+	_, err := p.options.Compute(r, nil, func() ([]byte, error) { return nil, search(ctx) })
 	return err
 }
 

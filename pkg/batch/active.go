@@ -3,7 +3,6 @@ package batch
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -243,7 +242,7 @@ func (s *Store) Release(ctx context.Context, id string, leave func(ctx context.C
 	keys := keysOf(id)
 	pipe := s.redis.Pipeline()
 	running, states, clock := pipe.HGetAll(ctx, keys[keyRunning]), pipe.Get(ctx, keys[keyStates]), pipe.Time(ctx)
-	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+	if err := redisx.Exec(ctx, pipe); err != nil {
 		return err
 	}
 	var group errgroup.Group

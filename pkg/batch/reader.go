@@ -183,7 +183,7 @@ func (r *Reader) outcomes(ctx context.Context, items []Item, full bool) error {
 	if pipe.Len() == 0 {
 		return nil
 	}
-	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+	if err := redisx.Exec(ctx, pipe); err != nil {
 		return err
 	}
 	for i := range items {

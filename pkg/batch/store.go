@@ -201,7 +201,7 @@ func (s *Store) Get(ctx context.Context, id string) (*Batch, error) {
 	pipe := s.redis.Pipeline()
 	fields, states := pipe.HGetAll(ctx, keys[keyHash]), pipe.Get(ctx, keys[keyStates])
 	clock := pipe.Time(ctx)
-	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+	if err := redisx.Exec(ctx, pipe); err != nil {
 		return nil, err
 	}
 	return parse(id, fields.Val(), states.Val(), clock.Val())

@@ -2,7 +2,6 @@ package fetch
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"net/netip"
 	"time"
@@ -81,13 +80,7 @@ func PacesOf(ctx context.Context, client redis.UniversalClient, hosts ...string)
 			pipe.LLen(ctx, keyPages(host)), pipe.LIndex(ctx, keyPages(host), -1),
 		}
 	}
-	commands, err := pipe.Exec(ctx)
-	for _, command := range commands { // a host without pages, whose error is Nil, hides no other
-		if err == nil || errors.Is(err, redis.Nil) {
-			err = command.Err()
-		}
-	}
-	if err != nil && !errors.Is(err, redis.Nil) {
+	if err := redisx.Exec(ctx, pipe); err != nil {
 		return nil, limiterUnavailable(err)
 	}
 	paces := map[string]Pace{}

@@ -3,12 +3,13 @@ package jobs
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/redisx"
 )
 
 const (
@@ -94,7 +95,7 @@ func (s *Store) Workers(ctx context.Context) (alive []Worker, seen map[string]ti
 		id, _ := entry.Member.(string)
 		values[i] = pipe.Get(ctx, keyWorker(id))
 	}
-	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+	if err := redisx.Exec(ctx, pipe); err != nil {
 		return nil, nil, fmt.Errorf("jobs: workers: %w", err)
 	}
 	for i, entry := range listed.Val() {

@@ -216,7 +216,7 @@ func (s *Store) ListEnded(ctx context.Context, ids []string) (gone []string, err
 	for i, id := range ids {
 		states[i] = pipe.HGet(ctx, keyJob(id), "state")
 	}
-	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+	if err := redisx.Exec(ctx, pipe); err != nil {
 		return nil, err
 	}
 	for i, id := range ids {

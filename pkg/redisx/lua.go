@@ -2,6 +2,7 @@ package redisx
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/redis/go-redis/v9"
@@ -43,5 +44,20 @@ func Pipelined(ctx context.Context, client redis.UniversalClient, add func(pipe 
 		return script.Eval(ctx, pipe, keys, args...)
 	})
 	_, err = pipe.Exec(ctx)
+	return err
+}
+
+// Exec sends a pipeline and returns its first error, but for redis.Nil: the absence of one key
+// hides no error of another.
+func Exec(ctx context.Context, pipe redis.Pipeliner) error {
+	commands, err := pipe.Exec(ctx)
+	for _, command := range commands {
+		if err == nil || errors.Is(err, redis.Nil) {
+			err = command.Err()
+		}
+	}
+	if errors.Is(err, redis.Nil) {
+		return nil
+	}
 	return err
 }

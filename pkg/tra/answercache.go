@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/pace"
+	"ushuru/pkg/redisx"
 	"ushuru/pkg/vehicle"
 )
 
@@ -188,7 +189,7 @@ func lookup[T any](ctx context.Context, store *Store, key string) (cachedAnswer[
 	}
 	pipe, read := store.redis.Pipeline(), time.Now()
 	value, period := pipe.Get(ctx, key), store.readPeriod(ctx, pipe)
-	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+	if err := redisx.Exec(ctx, pipe); err != nil {
 		return cachedAnswer[T]{}, fmt.Errorf("tra: cached answer: %w", err)
 	}
 	if err := store.sawPeriod(period, read); err != nil {

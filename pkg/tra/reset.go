@@ -3,11 +3,10 @@ package tra
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	"ushuru/pkg/redisx"
 )
 
 const (
@@ -30,7 +29,7 @@ func (s *Store) WorkerAlive(ctx context.Context) (reset string, err error) {
 	pipe := s.redis.Pipeline()
 	pipe.Set(ctx, keyWorkerAlive, 1, workerTTL)
 	last := pipe.Get(ctx, keyReset)
-	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+	if err := redisx.Exec(ctx, pipe); err != nil {
 		return "", fmt.Errorf("tra: heartbeat: %w", err)
 	}
 	return last.Val(), nil

@@ -14,9 +14,10 @@ import (
 // punctuation do not count; a code may have its emission prefix. An empty
 // query lists all, in alphabetical order.
 func (e *Entries) Search(query string) []Label {
-	var words []searched
-	for _, word := range strings.Fields(query) {
-		words = append(words, searchedOf(chassis.Normalise(word)))
+	fields := strings.Fields(query)
+	words := make([]searched, len(fields))
+	for i, word := range fields {
+		words[i] = searchedOf(chassis.Normalise(word))
 	}
 	type hit struct {
 		label Label

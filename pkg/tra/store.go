@@ -11,6 +11,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/redis/go-redis/v9"
 
+	"ushuru/pkg/redisx"
 	"ushuru/pkg/vehicle"
 )
 
@@ -260,7 +261,7 @@ type CatalogueState struct {
 func (s *Store) State(ctx context.Context) (CatalogueState, error) {
 	pipe := s.redis.Pipeline()
 	asOf, period, waiting := pipe.Get(ctx, keyAsOf), pipe.Get(ctx, keyPeriod), pipe.HLen(ctx, keyQuarantine)
-	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+	if err := redisx.Exec(ctx, pipe); err != nil {
 		return CatalogueState{}, fmt.Errorf("tra: state of the catalogue: %w", err)
 	}
 	latest, _ := period.Int64() // it may never have been seen
