@@ -99,13 +99,16 @@ local function nextOwner()
     elseif admits(owner) then return owner end
   end
 end
+local function behindAll() -- also behind an owner who was served in this millisecond
+  return math.max(now, (redis.call('ZRANGE', line, -1, -1, 'WITHSCORES')[2] or 0) + 0.001)
+end
 local function serve(lease)
   local served = {}
   while #served < 200 do
     local owner = nextOwner()
     if not owner then break end
     local task = redis.call('ZRANGE', line .. ':' .. owner, 0, 0)[1]
-    redis.call('ZADD', line, now + #served / 1000, owner)
+    redis.call('ZADD', line, behindAll(), owner)
     forget(owner, task)
     if not redis.call('ZSCORE', taken, task) then
       take(owner, task, lease)
