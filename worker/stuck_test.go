@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,24 @@ import (
 
 // deaf is a handler that does not obey its context: the stack in the log names it.
 func deaf(end <-chan struct{}) { <-end }
+
+// logged is a log that several goroutines write.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
 
 // pass has the clock of a bubble go on.
 func pass(d time.Duration) {
@@ -25,7 +44,7 @@ func pass(d time.Duration) {
 func TestAHandlerThatDoesNotEndIsToldOf(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var log bytes.Buffer
+		var log logged
 		o := &overdue{log: slog.New(slog.NewTextHandler(&log, nil)), count: map[string]int{}}
 		o.watch(t.Context(), "quick", time.Minute, func() {})
 		end := make(chan struct{})
@@ -33,7 +52,7 @@ func TestAHandlerThatDoesNotEndIsToldOf(t *testing.T) {
 			go o.watch(t.Context(), "estimate:scrape", time.Minute, func() { deaf(end) })
 		}
 		pass(time.Minute + overdueAfter - time.Second)
-		if names := o.names(); len(names) > 0 || log.Len() > 0 {
+		if names := o.names(); len(names) > 0 || log.String() != "" {
 			t.Errorf("before its time is up: %v\n%s", names, &log)
 		}
 		pass(2 * time.Second)
