@@ -35,7 +35,7 @@ func (l *logged) String() string {
 
 // pass has the clock of a bubble go on.
 func pass(d time.Duration) {
-	time.Sleep(d)
+	<-time.After(d)
 	synctest.Wait()
 }
 

@@ -2,19 +2,13 @@ package lots
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"maps"
 	"mime/multipart"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -25,10 +19,8 @@ import (
 	"ushuru/api/request"
 	"ushuru/api/web/frame"
 	"ushuru/pkg/message"
-	"ushuru/pkg/money"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
-	"ushuru/pkg/vehicle"
 )
 
 const (
@@ -198,238 +190,6 @@ func readTable(w http.ResponseWriter, r *http.Request) (table lotTable, err erro
 func shortName(name string) string {
 	letters := []rune(strings.ToValidUTF8(name, ""))
 	return string(letters[:min(len(letters), maxFileName)])
-}
-
-// understood is how the API understands a table.
-type understood struct {
-	Rows     int      `json:"rows"`
-	Valid    int      `json:"valid"`
-	Repeated int      `json:"repeated"`
-	Rejected int      `json:"rejected"`
-	Missing  []string `json:"missing"`
-	// Questions are about the units of prices.
-	Questions []lotQuestion `json:"questions"`
-	Table     struct {
-		Sheet     string      `json:"sheet"`
-		HeaderRow int         `json:"headerRow"`
-		Columns   []lotColumn `json:"columns"`
-		EmptyRows int         `json:"emptyRows"`
-	} `json:"table"`
-	First    []lotRow         `json:"first"`
-	Invalid  []lotRow         `json:"problems"`
-	Warnings []message.Notice `json:"warnings"`
-}
-
-// lotQuestion asks in which unit the prices of a column are.
-type lotQuestion struct {
-	Column   string   `json:"column"`
-	Values   []string `json:"values"`
-	Readings []struct {
-		Unit     string   `json:"unit"`
-		Answer   string   `json:"answer"`
-		FirstUSD []string `json:"firstUSD"`
-	} `json:"readings"`
-}
-
-// lotColumn is a column of a table, and the field that it is read as.
-type lotColumn struct {
-	Name  string `json:"column"`
-	Field string `json:"field"`
-	Unit  string `json:"unit"`
-	Used  bool   `json:"used"`
-}
-
-// Meaning returns the key of the word for the field; "" for a field without one.
-func (c lotColumn) Meaning() string {
-	key := "lots.field_" + strings.ToLower(strings.ReplaceAll(c.Field, ".", "_"))
-	if _, known := message.ValueNames("page/" + key); !known {
-		return ""
-	}
-	return key
-}
-
-// readings are what a column can be read as: a field, or a field of prices with its unit.
-var readings = func() (all []string) {
-	for _, field := range []string{"fobPrice", "cfPrice", "startPrice", "hammerPrice"} {
-		for _, unit := range []string{"USD", "JPY", "1000 JPY", "10000 JPY"} {
-			all = append(all, field+" ("+unit+")")
-		}
-	}
-	return append(all, "url", "make", "model", "modelCode", "chassis", "version", "year", "registration", "engine_cc", "fuel",
-		"bodyType", "modelBody", "m3", "reference", "lot", "house", "score", "mileage_km", "currency", "unit")
-}()
-
-// Readings returns what a column can be read as instead.
-func (lotPreview) Readings() []lotColumn {
-	list := make([]lotColumn, len(readings))
-	for i, reading := range readings {
-		field, unit, _ := strings.Cut(strings.TrimSuffix(reading, ")"), " (")
-		list[i] = lotColumn{Name: reading, Field: field, Unit: unit}
-	}
-	return list
-}
-
-// lotRow is a row of a table as the API understands it.
-type lotRow struct {
-	Row       int                `json:"row"`
-	Reference string             `json:"reference"`
-	URL       string             `json:"url"`
-	Car       vehicle.QuoteInput `json:"car"`
-	Basis     string             `json:"priceBasis"` // of the price of the car: cf, fob, hammer or start
-	Text      *message.Text      `json:"text"`
-}
-
-// Price returns the price of the row in dollars; "" without one.
-func (l lotRow) Price() string {
-	price := cmp.Or(l.Car.CFPriceUSD, l.Car.FOBPriceUSD)
-	if price == nil {
-		return ""
-	}
-	return frame.InDollars(price.Decimal().Round(0).IntPart())
-}
-
-// Name returns what names the row.
-func (l lotRow) Name() string {
-	car := l.Car
-	name := strings.TrimSpace(strings.Join([]string{car.Make, car.Model, car.ModelBody, car.ModelCode}, " "))
-	if name == "" {
-		return l.URL
-	}
-	if car.Year > 0 {
-		name = fmt.Sprintf("%s, %d", name, car.Year)
-	}
-	return name
-}
-
-// lotPreview is the page that shows how a table is understood.
-type lotPreview struct {
-	understood
-
-	File    string
-	Sum     string
-	Options lotOptions
-}
-
-// NeedsYen reports whether the rate of yen is asked for.
-func (l lotPreview) NeedsYen() bool { return len(l.Missing) > 0 || l.Options.Yen != "" }
-
-// Bad returns the first rows that are rejected.
-func (l lotPreview) Bad() []lotRow { return l.Invalid[:min(len(l.Invalid), shownProblem)] }
-
-// lotOptions are what a caller says beside the table.
-type lotOptions struct {
-	Yen     string       // for a dollar; "" when it is not said
-	Columns []string     // what columns mean, and answers to the questions about units
-	Skip    bool         // rows that are rejected
-	Target  string       // what a car may cost on the road
-	Rate    string       // shillings for a dollar
-	Landing string       // day
-	Once    string       // names the start, so that it happens once
-	Problem message.Text // of the last try
-	Wrong   string       // the field that is to blame; "" for none
-}
-
-// optionsOf returns the options among the fields of a form.
-func optionsOf(form url.Values) lotOptions {
-	value := func(name string) string { return strings.TrimSpace(form.Get(name)) }
-	o := lotOptions{
-		Yen: value("yen"), Columns: form["column"], Skip: value("skip") != "", Once: value("once"),
-		Target: value("target"), Rate: value("rate"), Landing: value("landing"),
-	}
-	for name, values := range form {
-		if strings.HasPrefix(name, "unit") {
-			o.Columns = append(o.Columns, values...)
-		}
-	}
-	o.Columns = slices.DeleteFunc(o.Columns, func(column string) bool { return column == "" })
-	return o
-}
-
-// query returns the options as parameters of the API; false with the name of the field that
-// cannot be read.
-func (o *lotOptions) query() (query url.Values, wrong string) {
-	query = url.Values{}
-	for name, said := range map[string]string{"target": o.Target, "rate": o.Rate} {
-		if said == "" {
-			continue
-		}
-		sum, err := money.ParseSaid(said)
-		if err != nil || sum.Currency != "" && sum.Currency != "TZS" {
-			return query, name
-		}
-		query.Set(name, sum.Value.String())
-	}
-	if o.Yen != "" {
-		yen, err := money.ParseDecimal(o.Yen) // 149.875 is no sum, whose thousands a point may separate
-		if err != nil {
-			sum, said := money.ParseSaid(o.Yen)
-			if said != nil || sum.Currency != "" && sum.Currency != "JPY" {
-				return query, "jpyPerUSD"
-			}
-			yen = sum.Value
-		}
-		query.Set("jpyPerUSD", yen.String())
-	}
-	if o.Landing != "" {
-		query.Set("landing", o.Landing)
-	}
-	answers := map[string]string{} // the last of a column
-	for _, column := range o.Columns {
-		name, _, _ := strings.Cut(column, "=")
-		answers[name] = column
-	}
-	if len(answers) > 0 {
-		query["column"] = slices.Sorted(maps.Values(answers))
-	}
-	if o.Skip {
-		query.Set("onInvalid", "skip")
-	}
-	return query, ""
-}
-
-// tableType is the media type of every table: what it is, its bytes say.
-var tableType = http.Header{"Content-Type": {"text/csv"}}
-
-// preview responds with how a table is understood.
-func (l *Lots) preview(w http.ResponseWriter, r *http.Request, s session, table lotTable, o lotOptions) error {
-	query, wrong := o.query()
-	if wrong != "" {
-		o.blame(wrong, nil)
-	}
-	if o.Wrong != "" {
-		query.Del(o.Wrong)
-	}
-	query.Set("dryRun", "true")
-	got, err := l.keyed(r.Context(), s, http.MethodPost, "/v1/batches?"+query.Encode(), table.data, tableType)
-	why, refused := errors.AsType[*problem.Problem](err)
-	if refused && o.Wrong == "" && slices.Contains(fieldsOfLots, why.Param) {
-		o.blame(why.Param, why)
-		return l.preview(w, r, s, table, o)
-	}
-	if err != nil {
-		return err
-	}
-	o.Once = rand.Text() // another form is another start
-	view := lotPreview{File: table.name, Sum: table.sum(), Options: o}
-	if err := json.Unmarshal(got.Bytes(), &view.understood); err != nil {
-		return fmt.Errorf("lots: dry run: %w", err)
-	}
-	status := http.StatusOK
-	if o.Problem.EN != "" {
-		status = http.StatusUnprocessableEntity
-	}
-	return l.frame.Render(w, r, status, frame.Screen{Name: "lotpreview", Title: "lots.preview", Body: view})
-}
-
-// fieldsOfLots are the parameters of the API that have a field in the form.
-var fieldsOfLots = []string{"jpyPerUSD", "target", "rate", "landing"}
-
-// blame says which field is wrong, and why: in the words of a problem, which may be nil.
-func (o *lotOptions) blame(field string, why *problem.Problem) {
-	o.Wrong, o.Problem = field, message.Say("page/lots.wrong_"+field, nil)
-	if why != nil && !slices.Contains(fieldsOfLots, field) {
-		o.Problem = frame.TextOf(why.Notice)
-	}
 }
 
 // startLots starts the batch of a table that was seen. The same form that is sent twice
