@@ -150,7 +150,7 @@ func TestDocumentsAreCompressedOnce(t *testing.T) {
 			t.Fatalf("got %q, %d bytes", w.Header().Get("Content-Encoding"), w.Body.Len())
 		}
 	}
-	if took := time.Since(began) / asked; took > 2*time.Millisecond {
+	if took := time.Since(began) / asked; took > 10*time.Millisecond {
 		t.Errorf("one takes %s", took)
 	}
 }

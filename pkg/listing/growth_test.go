@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/net/html"
 	"golang.org/x/sys/unix"
 
 	"ushuru/pkg/testenv"
@@ -171,12 +172,17 @@ var hostileShapes = map[string]struct {
 
 // cost returns the processor time of the thread that reads a page: the least of some runs.
 func cost(markup string, runs int) time.Duration {
+	return processorOf(runs, func() { _, _ = Read(context.Background(), FromFile([]byte(markup), dealerURL)) })
+}
+
+// processorOf returns the processor time that work takes of its thread: the least of some runs.
+func processorOf(runs int, work func()) time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	best := time.Duration(math.MaxInt64)
 	for range runs {
 		began := threadTime()
-		_, _ = Read(context.Background(), FromFile([]byte(markup), dealerURL))
+		work()
 		best = min(best, threadTime()-began)
 	}
 	return best
@@ -224,15 +230,26 @@ func TestReadingGrowsWithThePage(t *testing.T) { //nolint:tparallel // shapes th
 	}
 }
 
-// The largest page that is read takes a second at most.
+// The largest page costs a second of a usual processor at most, whatever it is made of. The second is
+// told in the time that the same machine needs to parse a page of plain prices of that size (about 0.08 s).
 func TestTheLargestPageIsReadInASecond(t *testing.T) {
 	testenv.Long(t)
+	size := 4<<20 - 8192
+	plain := filled("", numbered(`<p>US$ 5,#N</p>`), size)
+	second := func() time.Duration {
+		return 12 * processorOf(2, func() { _, _ = html.Parse(strings.NewReader(plain)) })
+	}
+	most := second()
 	for name, shape := range hostileShapes {
 		t.Run(name, func(t *testing.T) {
-			took := cost(filled(shape.head, shape.each, 4<<20-8192), 1)
-			t.Logf("%s: %v", name, took)
-			if took > time.Second {
-				t.Errorf("%v, want a second at most", took)
+			page := filled(shape.head, shape.each, size)
+			took := cost(page, 1)
+			for tries := 0; took > most && tries < 4; tries++ { // a disturbed measurement is repeated
+				most = second()
+				took = cost(page, 2)
+			}
+			if took > most {
+				t.Errorf("got %v, want %v at most", took, most)
 			}
 		})
 	}

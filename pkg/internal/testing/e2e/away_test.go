@@ -145,7 +145,7 @@ func TestWaitingCallersLearnThatTheAuthorityIsAway(t *testing.T) {
 	forgets()
 	began := time.Now()
 	got := s.post(s.car(1))
-	if took := time.Since(began); got.status != http.StatusGatewayTimeout || took > 10*time.Second ||
+	if took := time.Since(began); got.status != http.StatusGatewayTimeout || took > 20*time.Second ||
 		!strings.Contains(string(got.body), `"waitingFor":"authority"`) || !strings.Contains(string(got.body), "No worker") {
 		t.Fatalf("after %v: %d, %.300s", took, got.status, got.body)
 	}
@@ -185,7 +185,7 @@ func TestACutLineToTheAuthority(t *testing.T) {
 	forget()
 	line.Disable()
 	cut := time.Now()
-	if known := s.post(s.car(0)).estimate(t); known.Stale || time.Since(cut) > 3*time.Second {
+	if known := s.post(s.car(0)).estimate(t); known.Stale || time.Since(cut) > 10*time.Second {
 		t.Errorf("a known vehicle after %v, stale %t", time.Since(cut), known.Stale)
 	}
 	forget()
@@ -205,7 +205,7 @@ func TestACutLineToTheAuthority(t *testing.T) {
 	answered := s.job(queued, ended)
 	took := time.Since(cut)
 	var e vehicle.Estimate
-	if err := json.Unmarshal(answered.Result, &e); err != nil || !e.Stale || took > noticed+6*time.Second {
+	if err := json.Unmarshal(answered.Result, &e); err != nil || !e.Stale || took > noticed+15*time.Second {
 		t.Errorf("queued: %s after %v, stale %t, %v", answered.State, took, e.Stale, err)
 	}
 	if record := s.job(cold, func(*jobs.Job) bool { return true }); record.State.Ended() {
@@ -213,7 +213,7 @@ func TestACutLineToTheAuthority(t *testing.T) {
 	}
 	line.Enable()
 	back := time.Now()
-	if record := s.job(cold, ended); record.State != jobs.Succeeded || time.Since(back) > 10*time.Second {
+	if record := s.job(cold, ended); record.State != jobs.Succeeded || time.Since(back) > 20*time.Second {
 		t.Errorf("the cold vehicle: %s after %v, %+v", record.State, time.Since(back), record.Error)
 	}
 	t.Logf("noticed after %v, stale after %v, goes on %v after the return", noticed.Round(time.Millisecond),

@@ -50,7 +50,7 @@ func TestPauseOfASite(t *testing.T) {
 		start := time.Now()
 		_, err := api.Estimate(t.Context(), client.EstimateRequest{URL: service.Site + listingtest.Cars()[0].Path()})
 		failure, ok := errors.AsType[*client.Error](err)
-		if !ok || failure.Code != "host_busy" || time.Since(start) > 8*time.Second {
+		if !ok || failure.Code != "host_busy" || time.Since(start) > 15*time.Second {
 			t.Fatalf("after %s: %v", time.Since(start), err)
 		}
 	}
