@@ -108,6 +108,21 @@ var tableScenarios = []struct {
 		has:  []string{`"repeatedColumns":["Link"]`, `"unknownColumns":["Remarks"]`, `"columns_repeated"`, `"columns_unknown"`, `"columns":{"Link":"https://cars.example/2","Remarks":"good"}`},
 	},
 	{
+		name: "a price beside a link without a currency", url: "/v1/batches?dryRun=true", headers: csvBody, status: 200,
+		body: "url,price,Mwaka\nhttps://cars.example/1,3450,2015\nhttps://cars.example/2,$ 3450,soon\n",
+		has:  []string{`"columns_unread"`, `are used: price, Mwaka.`, `"url":"https://cars.example/2","known":{"fobPriceUSD":3450}`},
+	},
+	{
+		name: "a list in Swahili", url: "/v1/batches?dryRun=true", headers: csvBody, status: 200,
+		body: "Namba;Gari;Mwaka;Chasisi;CC;Mafuta;Bei (USD)\n1;Toyota Passo;2015;KGC30-1234567;996;Petroli;3.450,00\nJumla;;;;;;3.450,00\n",
+		has: []string{`"reference":"1","car":{"make":"TOYOTA","model":"PASSO","modelCode":"KGC30","year":2015,"engine_cc":996,"fuel":"PETROL","fobPriceUSD":3450`,
+			`"reason":"total"`},
+	},
+	{
+		name: "a row that describes no car", url: "/v1/batches?dryRun=true&onInvalid=skip", headers: csvBody, status: 200,
+		body: "url,reference\n,A\n", has: []string{`"code":"url_missing"`, `"retryable":false`},
+	},
+	{
 		name: "cells that cannot be read", url: "/v1/batches", headers: csvBody, status: 400,
 		body: "make,model,year,Price,engine_cc\nTOYOTA,IST,soon,,\nTOYOTA,IST,2005,900,\nTOYOTA,IST,2005,,big\n",
 		has: []string{

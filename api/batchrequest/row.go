@@ -138,7 +138,7 @@ func rowProblem(err error) *jobs.Error {
 	if !errors.As(err, &p) {
 		p = errInternal
 	}
-	return &jobs.Error{Notice: p.Notice}
+	return &jobs.Error{Notice: p.Notice, Permanent: p.Status < http.StatusInternalServerError}
 }
 
 // clip returns the beginning of a text of an invalid row.

@@ -40,6 +40,8 @@ type Table struct {
 
 	SkippedCount int          `json:"skippedCount,omitempty"` // rows with text that are no cars
 	Skipped      []SkippedRow `json:"skippedRows,omitempty"`  // the first of them
+
+	unread []string // columns of which the listing's own fact is used in some rows
 }
 
 // sheets returns the table and its further sheets.
@@ -120,6 +122,7 @@ type sheet struct {
 
 	columns *lot.Columns
 	skipped []SkippedRow
+	unread  []string // columns with a cell that was not understood, in a row with a URL
 }
 
 // maxOwnColumns is how many own columns the sheets of a workbook may have together.
@@ -161,7 +164,7 @@ func (req *Request) addSheet(s *sheet) {
 	understood := &Table{
 		Format: s.Format, Charset: s.Charset, Separator: s.Separator, Sheet: s.Sheet, HeaderRow: s.HeaderRow,
 		Columns: s.columns.All(), Repeated: s.columns.Duplicate, Unknown: s.columns.Unknown, EmptyRows: s.Empty,
-		SkippedCount: len(s.skipped), Skipped: s.skipped[:min(len(s.skipped), maxSkipped)],
+		SkippedCount: len(s.skipped), Skipped: s.skipped[:min(len(s.skipped), maxSkipped)], unread: s.unread,
 	}
 	req.columns = append(req.columns, s.columns)
 	if req.Table == nil {
@@ -204,7 +207,7 @@ type SkippedRow struct {
 func firstOf(cells []string) string { return cmp.Or(cells...) }
 
 // rowOfTable reads a row. A cell that cannot be read rejects the row of a described car;
-// of a row with a URL the listing says it.
+// of a row with a URL the listing says it, and a warning names the column.
 func rowOfTable(from table.Row, s *sheet, own []int) Row {
 	row, columns := Row{number: from.Number, sheet: s.Sheet}, s.columns
 	read := columns.Read(columns.Linked(from.Cells, from.Links))
@@ -226,6 +229,12 @@ func rowOfTable(from table.Row, s *sheet, own []int) Row {
 		row.problem = errRowCells
 	case row.URL == "" && len(read.Problems) > 0:
 		row.problem = cellProblem(read.Problems[0])
+	default:
+		for _, p := range read.Problems {
+			if !slices.Contains(s.unread, p.Column) {
+				s.unread = append(s.unread, p.Column)
+			}
+		}
 	}
 	return row
 }
@@ -302,7 +311,7 @@ func (req *Request) Warnings() (warnings []vehicle.Warning) {
 		warn("columns_unknown.fields", req.Columns)
 		return warnings
 	}
-	var skipped, repeated, unknown []string
+	var skipped, repeated, unknown, unread []string
 	count, several := 0, len(req.Table.Further) > 0
 	for _, t := range req.Table.sheets() {
 		named := func(name string) string {
@@ -321,6 +330,9 @@ func (req *Request) Warnings() (warnings []vehicle.Warning) {
 		for _, name := range t.Unknown {
 			unknown = append(unknown, named(name))
 		}
+		for _, name := range t.unread {
+			unread = append(unread, named(name))
+		}
 	}
 	if skipped != nil {
 		warnings = append(warnings, message.New("warning/rows_skipped", message.Values{
@@ -330,6 +342,7 @@ func (req *Request) Warnings() (warnings []vehicle.Warning) {
 	warn("sheets_not_read", req.Table.OtherSheets)
 	warn("columns_repeated", repeated)
 	warn("columns_unknown", unknown)
+	warn("columns_unread", unread)
 	return warnings
 }
 
