@@ -144,9 +144,12 @@ func listedCars(doc *page.Document) (cars []vehicle.ListedCar, cards []*html.Nod
 			cars, cards = append(cars, car), append(cards, card)
 		}
 	}
-	for _, card := range doc.Cards {
-		if car := listedCar(card, nil); car.Name != "" && len(seen) == 0 && len(cars) < maxListed {
-			cars = append(cars, car) // of cards without links
+	for _, card := range doc.Cards { // without links
+		if len(seen) > 0 || len(cars) == maxListed {
+			break
+		}
+		if car := listedCar(card, nil); car.Name != "" {
+			cars = append(cars, car)
 		}
 	}
 	return cars, cards

@@ -73,25 +73,45 @@ func fieldOf(s string) string {
 	return yearField(label)
 }
 
-// labelUnit matches a unit or a currency at the end of a label: "Price (US$)", "Mileage in km".
-var labelUnit = regexp.MustCompile(`(?i)[\s(\[（,/]+(?:in\s+)?` +
-	`((?:thousands?\s+|x?\s?1000\s?)?(?:kms?|kilomet(?:er|re)s?|miles?|mi|km|км|` +
-	`cc|ccm|cm3|cm³|l|lit(?:er|re)s?|` +
-	`us ?\$|usd|us dollars?|jpy|yen|¥|円|eur|€|gbp|£|tzs|tsh|kes|ksh|aed|zar)|[千万](?:km|円))[.)\]）\s:：]*$`)
+// labelUnits are the units and currencies that stand at the end of a label.
+var labelUnits = []string{
+	"km", "kms", "kilometer", "kilometers", "kilometre", "kilometres", "mi", "mile", "miles", "км",
+	"cc", "ccm", "cm3", "cm³", "l", "liter", "liters", "litre", "litres",
+	"us$", "us $", "usd", "us dollar", "us dollars", "jpy", "yen", "¥", "円", "eur", "€", "gbp", "£",
+	"tzs", "tsh", "kes", "ksh", "aed", "zar",
+}
 
-// maxLabelUnit bounds the last word of a label that can be a unit, in bytes.
-const maxLabelUnit = 14
+// labelUnit matches a unit or a currency at the end of a label: "Price (US$)", "Mileage in km".
+var labelUnit = regexp.MustCompile(`(?i)[\s(\[（,/]+(?:in\s+)?((?:thousands?\s+|x?\s?1000\s?|[千万])?(?:` +
+	strings.ReplaceAll(strings.Join(labelUnits, "|"), "$", `\$`) + `))[.)\]）\s:：]*$`)
+
+// lastOfUnit are the last words of labelUnits.
+var lastOfUnit = func() map[string]bool {
+	last := map[string]bool{}
+	for _, unit := range labelUnits {
+		last[unit[strings.LastIndexByte(unit, ' ')+1:]] = true
+	}
+	return last
+}()
 
 // cutLabelUnit cuts the unit from the end of a label, "" when it has none.
 func cutLabelUnit(label string) (name, unit string) {
-	if at := strings.LastIndexAny(label, " ([/,（"); at < 0 || len(label)-at > maxLabelUnit {
-		return label, ""
+	last := strings.TrimRightFunc(label, isAroundUnit)
+	last = strings.TrimLeftFunc(last[max(0, strings.LastIndexFunc(last, isAroundUnit)):], isAroundUnit)
+	last = strings.ToLower(strings.TrimLeft(last, "xX10千万"))
+	if !lastOfUnit[last] {
+		return label, "" // as most labels, which need no expression
 	}
 	m := labelUnit.FindStringSubmatchIndex(label)
 	if m == nil || m[0] == 0 {
 		return label, ""
 	}
 	return label[:m[0]], label[m[2]:m[3]]
+}
+
+// isAroundUnit reports a mark or a space before or after the unit of a label.
+func isAroundUnit(r rune) bool {
+	return unicode.IsSpace(r) || strings.ContainsRune(".,:：/()（）[]", r)
 }
 
 // ValueUnder returns a value with the unit that its label gives, unless the value gives it

@@ -3,7 +3,6 @@ package dom
 import (
 	"bytes"
 	"errors"
-	"strings"
 
 	"golang.org/x/net/html"
 )
@@ -94,12 +93,14 @@ func depths(body []byte) (sum int) {
 		if ends {
 			name = name[1:]
 		}
+		var lower [8]byte
 		length := 0
-		for length < min(len(name), 8) && isLetter(name[length]|0x20) {
+		for length < min(len(name), len(lower)) && isLetter(name[length]|0x20) {
+			lower[length] = name[length] | 0x20
 			length++
 		}
 		switch {
-		case length == 0 || isUnnested(name[:length]):
+		case length == 0 || isUnnested(lower[:length]):
 		case ends:
 			depth = max(depth-1, 0)
 		case depth < maxDepth:
@@ -109,10 +110,10 @@ func depths(body []byte) (sum int) {
 	}
 }
 
-// isUnnested reports the name of an element that cannot contain another, or that the
+// isUnnested reports the name, in lower case, of an element that cannot contain another, or that the
 // next of its kind ends.
 func isUnnested(name []byte) bool {
-	switch strings.ToLower(string(name)) {
+	switch string(name) {
 	case "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
 		"p", "li", "td", "th", "tr", "dd", "dt", "option", "tbody", "thead", "path", "use", "circle", "rect":
 		return true

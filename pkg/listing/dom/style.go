@@ -111,6 +111,9 @@ func (e effect) hides() bool {
 
 // effectOf reads declarations such as "color: red; display: none !important".
 func effectOf(declarations string) (e effect) {
+	if declarations == "" {
+		return effect{}
+	}
 	for declaration := range strings.SplitSeq(strings.ToLower(declarations), ";") {
 		name, value, _ := strings.Cut(declaration, ":")
 		name = strings.TrimSpace(name)
@@ -252,6 +255,9 @@ func blocksOf(sheet string) iter.Seq[block] {
 // of returns what the rules say of an element: of those that hide or show it the one that
 // weighs most, the later of two equals.
 func (s styles) of(n *html.Node) (said effect) {
+	if len(s) == 0 {
+		return effect{}
+	}
 	display, visibility := -1, -1
 	for key := range keysOf(n) {
 		for _, r := range s[key] {

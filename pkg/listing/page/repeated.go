@@ -72,7 +72,10 @@ func (d *Document) markBoxes(boxes []*html.Node, fields map[*html.Node]uint64) {
 		return
 	}
 	priced := 0
-	for _, box := range boxes {
+	for i, box := range boxes {
+		if possible := priced + len(boxes) - i; possible < minRepeated || 2*possible < len(boxes) {
+			return
+		}
 		text, common := dom.Text(box), bits.OnesCount64(fields[box]&fields[boxes[0]])
 		if (hasAmount(text) || common >= minCommon) && (hasLinkOrPicture(box) || NamesMake(text)) {
 			priced++
