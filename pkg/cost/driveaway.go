@@ -71,7 +71,7 @@ type calculation struct {
 	taxed   taxRange // at the value that is taxed
 	facts   facts
 	step    *vehicle.AgeStep
-	silent  bool // the lines have no basis, because only the sums are used
+	silent  bool // the lines have no name, basis and order, because only the sums are used
 	lines   []vehicle.CostLine
 	missing []vehicle.Missing
 }
@@ -108,6 +108,14 @@ func (b *calculation) factsOf() facts {
 	}
 }
 
+// likely returns the facts without their ranges.
+func (f facts) likely() facts {
+	for _, r := range []*moneyRange{&f.m3, &f.cf, &f.cif, &f.duty, &f.taxes} {
+		*r = only(r.amount)
+	}
+	return f
+}
+
 // bill adds all lines.
 func (b *calculation) bill() {
 	b.carLines()
@@ -117,7 +125,9 @@ func (b *calculation) bill() {
 			b.feeLine(l)
 		}
 	}
-	b.sort()
+	if !b.silent {
+		b.sort()
+	}
 }
 
 // name returns the name of a line.
@@ -133,13 +143,14 @@ func (t *Tables) name(code string) vehicle.Text {
 // add rounds the figure of a line once and adds it to the bill.
 func (b *calculation) add(code string, f figure) {
 	l, usd, tzs := f.line, f.usd.each(cents), f.tzs.each(cents)
-	l.Code, l.Name = code, b.tables.name(code)
-	if of, ok := b.tables.table(code); ok {
-		l.PaidIn = of.PaidIn
-	}
+	l.Code = code
 	l.AmountUSD, l.LowUSD, l.HighUSD = money.New(usd.amount), money.New(usd.low), money.New(usd.high)
 	l.AmountTZS, l.LowTZS, l.HighTZS = money.New(tzs.amount), money.New(tzs.low), money.New(tzs.high)
 	if !b.silent {
+		l.Name = b.tables.name(code)
+		if of, ok := b.tables.table(code); ok {
+			l.PaidIn = of.PaidIn
+		}
 		f.basis().explain(&l)
 	}
 	b.lines = append(b.lines, l)

@@ -68,9 +68,14 @@ func (f fee) charge(by facts) (usd, tzs moneyRange) {
 		usd, tzs = usd.atLeast(least.usd.amount), tzs.atLeast(least.tzs.amount)
 	}
 	one := decimal.NewFromInt(1)
-	usd, tzs = usd.times(one.Add(f.VAT)).ordered(), tzs.times(one.Add(f.VAT)).ordered()
+	if f.VAT.IsPositive() {
+		with := one.Add(f.VAT)
+		usd, tzs = usd.times(with), tzs.times(with)
+	}
+	usd, tzs = usd.ordered(), tzs.ordered()
 	if f.VATInHigh.IsPositive() {
-		usd.high, tzs.high = usd.high.Mul(one.Add(f.VATInHigh)), tzs.high.Mul(one.Add(f.VATInHigh))
+		with := one.Add(f.VATInHigh)
+		usd.high, tzs.high = usd.high.Mul(with), tzs.high.Mul(with)
 	}
 	return usd, tzs
 }

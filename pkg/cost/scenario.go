@@ -67,7 +67,8 @@ func (b *calculation) scenario(question, code string, v values, in invoice, t ta
 	c := *b
 	c.silent, c.lines, c.missing = true, nil, nil
 	c.invoice, c.taxed = in, taxRange{t, t, t}
-	c.facts = c.factsOf()
+	c.window.from, c.window.to = c.window.likely, c.window.likely
+	c.facts = c.factsOf().likely()
 	c.bill()
 	usd, tzs := decimal.Zero, decimal.Zero
 	for _, l := range c.lines {

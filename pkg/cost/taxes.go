@@ -146,4 +146,10 @@ func (t taxes) recomputed() *vehicle.Recomputed {
 // rounded returns an amount rounded half up to the cent.
 func rounded(value decimal.Decimal) money.Amount { return money.New(cents(value)) }
 
-func cents(value decimal.Decimal) decimal.Decimal { return value.Round(2) }
+func cents(value decimal.Decimal) decimal.Decimal {
+	const places = 2
+	if value.Exponent() >= -places {
+		return value // as Round would return it, after some multiplications
+	}
+	return value.Round(places)
+}
