@@ -17,6 +17,9 @@ const (
 // name equals a longer form of it. Texts that cannot be parsed are compared by their
 // letters and digits.
 func Equal(field, a, b string) bool {
+	if a == b {
+		return true
+	}
 	if equal, parsed := equalValues(field, a, b); parsed {
 		return equal
 	}

@@ -9,35 +9,51 @@ import (
 )
 
 // Phrases finds phrases in texts. Most texts have none of the words that the phrases need,
-// and are told apart by a search for those, which is much quicker than the expression.
+// and are told apart by a search for those, which is much quicker than the expressions.
 type Phrases struct {
-	form  *regexp.Regexp
+	all   []phrase
 	words *Words // nil when a phrase needs no word
+}
+
+// phrase is one expression, with words in lower case of which each match has one; none when
+// that is not known. The expressions stay apart, because package regexp is slow with long ones.
+type phrase struct {
+	form  *regexp.Regexp
+	needs []string
 }
 
 // NewPhrases compiles regular expressions, without regard to case.
 func NewPhrases(forms ...string) *Phrases {
-	p := &Phrases{form: regexp.MustCompile("(?i)" + strings.Join(forms, "|"))}
+	p := &Phrases{}
 	var words []string
+	needless := false
 	for _, form := range forms {
-		tree, err := syntax.Parse("(?i)"+form, syntax.Perl)
+		form = "(?i)" + form
+		tree, err := syntax.Parse(form, syntax.Perl)
 		if err != nil {
-			panic(err) // it has just been compiled
+			panic(err)
 		}
-		own := needed(tree, false)
-		if len(own) == 0 {
-			return p
-		}
-		words = append(words, own...)
+		own := phrase{form: regexp.MustCompile(form), needs: needed(tree, false)}
+		words, needless = append(words, own.needs...), needless || len(own.needs) == 0
+		p.all = append(p.all, own)
 	}
-	slices.Sort(words)
-	p.words = NewWords(slices.Compact(words)...)
+	if !needless {
+		slices.Sort(words)
+		p.words = NewWords(slices.Compact(words)...)
+	}
 	return p
 }
 
 // In reports a text with one of the phrases.
-func (p *Phrases) In(s string) bool {
-	return (p.words == nil || p.words.In(s)) && p.form.MatchString(s)
+func (p *Phrases) In(s string) bool { return (p.words == nil || p.words.In(s)) && p.match(s) }
+
+// match reports a text that one of the expressions matches.
+func (p *Phrases) match(s string) bool {
+	lower := strings.ToLower(s)
+	return slices.ContainsFunc(p.all, func(own phrase) bool {
+		hasWord := func(word string) bool { return strings.Contains(lower, strings.TrimPrefix(word, wordStart)) }
+		return (len(own.needs) == 0 || slices.ContainsFunc(own.needs, hasWord)) && own.form.MatchString(s)
+	})
 }
 
 // The text around a word that can belong to a phrase, in bytes.
@@ -50,7 +66,7 @@ const (
 // words that they need.
 func (p *Phrases) InLong(s string) bool {
 	if p.words == nil {
-		return p.form.MatchString(s)
+		return p.match(s)
 	}
 	if !isASCII(s) {
 		s = strings.ToLower(s)
@@ -64,7 +80,7 @@ func (p *Phrases) InLong(s string) bool {
 		if space := strings.LastIndexByte(s[at:to], ' '); to < len(s) && space > 0 {
 			to = at + space
 		}
-		if p.form.MatchString(s[from:to]) {
+		if p.match(s[from:to]) {
 			return true
 		}
 	}

@@ -73,6 +73,9 @@ var besidePrice = regexp.MustCompile(`(\d)\s*[-–—]\s+(\p{L})`)
 // behindPrice matches the signs that end a price: 12,500,000/=, 450,000/-, 3.500,-, a footnote's.
 var behindPrice = regexp.MustCompile(`(?:/[-=]|[.,][-–—]{1,2}|\*{1,3}|[†‡])\s*$`)
 
+// signsOfPrice are the signs of which besidePrice and behindPrice need one.
+const signsOfPrice = "-–—=*†‡"
+
 // formerAmount matches an amount that a text calls the former one: "Was US$ 4,000 Now
 // US$ 3,420", "US$ 3,420 (was US$ 4,000)".
 var formerAmount = regexp.MustCompile(`(?i)\b` +
@@ -97,7 +100,10 @@ const maxDecimals = 2
 
 // ParsePrice parses a text with exactly one amount and at most one currency.
 func ParsePrice(s string) (Price, bool) {
-	s = besidePrice.ReplaceAllString(behindPrice.ReplaceAllString(CutFormer(Plain(s)), ""), "$1 $2")
+	s = CutFormer(Plain(s))
+	if strings.ContainsAny(s, signsOfPrice) {
+		s = besidePrice.ReplaceAllString(behindPrice.ReplaceAllString(s, ""), "$1 $2")
+	}
 	upper := strings.ToUpper(s)
 	c := cut(CutCurrencies(upper))
 	if c.isBad || len(c.numbers) != 1 || c.marks != "" || !c.hasOnly(func(word string) bool { return wordsBesidePrice[word] }) {

@@ -90,10 +90,21 @@ var consumption = regexp.MustCompile(`(?i)[\d.,]*\s*(?:(?:km|kms|mi|miles|kilome
 	`(?:l|lt|ltr|lit\w+|lita|g|gal\w*)\b|\bkm?pl\b|\bmpg\b)|` +
 	`\d[\d.,]*\s*l\w*\s*(?:/|per)\s*100(?:\s*km)?|\d[\d.,]*km?pl\b`)
 
+// consumptionWords are the words of which a consumption has one.
+var consumptionWords = NewWords("/", "per", "kwa", "kpl", "kmpl", "mpg")
+
+// cutConsumption removes what a car burns from the text of a distance.
+func cutConsumption(s string) string {
+	if !consumptionWords.In(s) {
+		return s
+	}
+	return consumption.ReplaceAllString(s, " ")
+}
+
 // ParseMileage returns kilometres. A bare number is in kilometres, as exporters in
 // Japan mean it; miles are converted when the text gives no kilometres.
 func ParseMileage(s string) (km int, ok bool) {
-	c := cut(consumption.ReplaceAllString(s, " "))
+	c := cut(cutConsumption(s))
 	if c.isOpen("-–—−*%") ||
 		!c.hasOnly(func(word string) bool { return mileageWords[strings.ToLower(word)] }) {
 		return 0, false
@@ -128,7 +139,7 @@ func IsUnclear(field, s string) bool {
 	case FieldEngine:
 		return has(unitCC, unitLitre) || len(c.numbers) > 1 && has("")
 	case FieldMileage:
-		c = cut(consumption.ReplaceAllString(s, " "))
+		c = cut(cutConsumption(s))
 		return has(unitKM, unitMile, "")
 	case FieldManufacture, FieldRegistration, FieldModelYear:
 		return len(yearsIn(Plain(s))) > 0 && !IsAdvertDate(s, time.Now())

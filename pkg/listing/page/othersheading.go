@@ -10,19 +10,21 @@ import (
 
 // othersHeading matches the headings of sections about other cars. Words that also
 // head other sections need a word for cars beside them.
-var othersHeading = claim.NewPhrases(`\b(?:similar|related|recently (?:viewed|sold|added|listed)|` +
-	`also (?:like|viewed|bought|interest)|interested in|` +
-	`other (?:cars?|vehicles?|stock|listings?|models|used)|more (?:cars?|vehicles?|stock|listings?|used|from|like)|` +
-	`(?:cars?|vehicles?|offers?|deals?) of the (?:day|week|month)|` +
-	`same (?:seller|model|make|price|class)|people also|customers also|others? (?:viewed|bought))` +
-	`|\b(?:recommended|recommendations|suggested|suggestions|featured|new arrivals?|` +
-	`(?:best|hot|top|great) (?:deals?|offers?|sellers?|buys?)|` +
-	`special offers?|latest arrivals?|you (?:may|might|could) like|just (?:in|arrived|listed))` +
-	`(?:\W+(?:of|for|this|the|today|now|week|month|you))*\W*$` +
-	`|\b(?:recommended|suggested|featured|popular|latest|new|best|hot|top|special)\b.{0,20}` +
-	`\b(?:cars|vehicles|listings|stock|models|for you)\b` +
-	`|magari mengine|yanayofanana|similaires|semelhantes|relacionad|parecid|autres (?:voitures|véhicules|annonces)` +
-	`|похожие|другие (?:авто|машины)|ähnliche|weitere (?:fahrzeuge|autos)|関連|おすすめ|オススメ|類似|その他の(?:車|在庫)|مشابه|คล้าย|비슷한|추천`)
+var othersHeading = claim.NewPhrases(
+	`\b(?:similar|related|recently (?:viewed|sold|added|listed)|`+
+		`also (?:like|viewed|bought|interest)|interested in|`+
+		`other (?:cars?|vehicles?|stock|listings?|models|used)|more (?:cars?|vehicles?|stock|listings?|used|from|like)|`+
+		`(?:cars?|vehicles?|offers?|deals?) of the (?:day|week|month)|`+
+		`same (?:seller|model|make|price|class)|people also|customers also|others? (?:viewed|bought))`,
+	`\b(?:recommended|recommendations|suggested|suggestions|featured|new arrivals?|`+
+		`(?:best|hot|top|great) (?:deals?|offers?|sellers?|buys?)|`+
+		`special offers?|latest arrivals?|you (?:may|might|could) like|just (?:in|arrived|listed))`+
+		`(?:\W+(?:of|for|this|the|today|now|week|month|you))*\W*$`,
+	`\b(?:recommended|suggested|featured|popular|latest|new|best|hot|top|special)\b.{0,20}`+
+		`\b(?:cars|vehicles|listings|stock|models|for you)\b`,
+	`magari mengine|yanayofanana|similaires|semelhantes|relacionad|parecid|autres (?:voitures|véhicules|annonces)`+
+		`|похожие|другие (?:авто|машины)|ähnliche|weitere (?:fahrzeuge|autos)|関連|おすすめ|オススメ|類似|その他の(?:車|在庫)|مشابه|คล้าย|비슷한|추천`,
+)
 
 // maxHeading is the maximum length in bytes of a heading.
 const maxHeading = 80
