@@ -8,10 +8,9 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
-
-	"github.com/gorilla/mux"
 
 	"ushuru/api/request"
 	"ushuru/pkg/localtime"
@@ -34,6 +33,7 @@ const (
 	termAgent     = "agent"     // the fee of the clearing agent, in shillings
 	termRate      = "rate"      // shillings for a dollar
 	termLanding   = "landing"   // day
+	termWith      = "with"      // what the car is to be compared with, as the visitor entered it: mostly the address of its answer
 	termSignature = "sig"
 
 	termYear = "year" // of manufacture: no term, the authority is asked for it
@@ -59,6 +59,9 @@ func termsIn(fields url.Values) url.Values {
 	}
 	if day := strings.TrimSpace(fields.Get(termLanding)); day != "" {
 		terms.Set(termLanding, day)
+	}
+	if other := strings.TrimSpace(fields.Get(termWith)); other != "" && len(other) <= maxText {
+		terms.Set(termWith, other)
 	}
 	if terms.Has(termPrice) && fields.Get(termBasis) == "cf" {
 		terms.Set(termBasis, "cf")
@@ -102,8 +105,17 @@ func (p *Pages) addressOf(ctx context.Context, path, token string, terms url.Val
 }
 
 // find returns what the address of a page leads to.
-func (p *Pages) find(r *http.Request) (*link, error) {
-	token, query := mux.Vars(r)["token"], r.URL.Query()
+func (p *Pages) find(r *http.Request) (*link, error) { return p.findAt(r, r.URL) }
+
+var tokenPattern = regexp.MustCompile(`^/[a-z]+/([A-Z2-7]{26})(?:/|$)`)
+
+// findAt returns what an address of these pages leads to.
+func (p *Pages) findAt(r *http.Request, at *url.URL) (*link, error) {
+	named := tokenPattern.FindStringSubmatch(at.Path)
+	if named == nil {
+		return nil, errUnknown
+	}
+	token, query := named[1], at.Query()
 	terms := termsIn(query)
 	found, err := p.links.find(r.Context(), token)
 	if err != nil {
@@ -116,28 +128,37 @@ func (p *Pages) find(r *http.Request) (*link, error) {
 	page, signed, _ := strings.Cut(address, "?")
 	given := maps.Clone(terms)
 	given.Set(termSignature, query.Get(termSignature))
-	if page != r.URL.Path && !strings.HasPrefix(r.URL.Path, page+"/") ||
+	if page != at.Path && !strings.HasPrefix(at.Path, page+"/") ||
 		len(terms) > 0 && !hmac.Equal([]byte(signed), []byte(given.Encode())) {
 		return nil, errUnknown
 	}
-	found.terms, found.query = terms, signed
+	found.token, found.terms, found.query = token, terms, signed
 	return found, p.price(r, found)
 }
 
 // price puts what a link has shown on the terms of its address.
 func (p *Pages) price(r *http.Request, found *link) error {
-	if len(found.terms) == 0 || found.Shown == nil || found.Shown.Result == nil {
+	figures := found.figures()
+	if len(figures) == 0 || found.Shown == nil || found.Shown.Result == nil {
 		return nil
 	}
-	pricing, err := p.options.Terms(found.terms, found.Made)
+	pricing, err := p.options.Terms(figures, found.Made)
 	if err != nil {
 		return err
 	}
-	identity := []any{"page", mux.Vars(r)["token"], found.Made, found.terms.Encode()}
+	identity := []any{"page", found.token, found.Made, figures.Encode()}
 	found.Shown.Result, err = p.options.Compute(r, identity, func() ([]byte, error) {
 		return pricing(found.Shown.Result, found.Path == pathQuote)
 	})
 	return err
+}
+
+// figures returns the terms that change the figures of an answer.
+func (l *link) figures() url.Values {
+	figures := url.Values{}
+	maps.Copy(figures, l.terms)
+	figures.Del(termWith)
+	return figures
 }
 
 // hidden returns the terms and their signature as hidden fields.

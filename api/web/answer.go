@@ -45,6 +45,11 @@ func (p *Pages) answer(w http.ResponseWriter, r *http.Request) error {
 	if found.Shown.Failed != nil {
 		return p.refusal(w, r, found)
 	}
+	if found.terms.Has(termWith) {
+		if answered, err := p.compareWith(w, r, found); answered || err != nil {
+			return err
+		}
+	}
 	if frame.WantsJSON(r) {
 		frame.Send(w, http.StatusOK, "application/json", found.Shown.Result)
 		return nil
@@ -168,7 +173,7 @@ type result struct {
 	Choose   string // address of the list of the authority's entries
 	Paper    string // address of the page for the clearing agent
 	Bid      string // address of the form for the highest price
-	Compare  string // address of the form for two cars; "" for a car without a listing
+	Compare  string // address of the form that compares it with another car
 	Sheet    string // address of the form for its auction sheet; "" without one
 	Bill     string // address of the form for its bill; "" for a car without a listing
 	Message  string // for the seller
@@ -243,9 +248,9 @@ func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result
 		view.Why.Sure = "answer.match_sent"
 	}
 	view.Choose, view.Bid = found.with(r.URL.Path+"/choose"), view.Request.at("/bid", "target")
+	view.Compare = "/c?" + url.Values{"u1": {found.with(r.URL.Path)}}.Encode()
 	view.Paper = found.with(r.URL.Path + "/paper")
 	if view.Link != "" {
-		view.Compare = "/c?" + url.Values{"u1": {view.Link}}.Encode()
 		view.Bill = "/bill?" + url.Values{"u": {view.Link}}.Encode()
 	}
 	view.Sheet = sheetURL(view.Car)

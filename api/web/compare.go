@@ -1,74 +1,332 @@
 package web
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"ushuru/api/problem"
 	"ushuru/api/web/frame"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
 )
 
-// pair is the form for the links of two cars.
+// Compare compares two estimates in a language, with what is known of their sheets.
+type Compare func(ctx context.Context, car1, car2 vehicle.Estimate, lang string) (vehicle.Comparison, error)
+
+// pair is the form for two cars. Each field takes what names a car: the link of a listing, a name,
+// a chassis number, or the address of an answer.
 type pair struct {
-	Links   [2]string    // what the visitor typed
+	Sides   [2]side
 	Problem message.Text // why that is no answer; empty for none
-	Wrong   string       // the field that is to blame: u1 or u2; "" for none
 }
 
-// Fields returns the links with the names of their fields.
-func (p pair) Fields() [][2]string { return [][2]string{{"u1", p.Links[0]}, {"u2", p.Links[1]}} }
+// side is one of two cars.
+type side struct {
+	Field string // u1 or u2
+	Typed string // what the visitor entered
+	Wrong bool   // it is to blame
+	Car   string // name of the car that the answer is about; "" for what is no answer
 
-// compare responds with the form for two links. Those in the query fill it.
+	answer  *link  // nil for what is no address of an answer
+	listing string // whose estimate it is, on no terms; "" for what is none
+}
+
+// pick is the form whose buttons are the cars that the visitor has looked at.
+type pick struct {
+	Method, Field string // of the car that is picked
+	Kept          [][2]string
+}
+
+// Pick returns the form that picks the car which is not entered; nil when both are.
+func (p pair) Pick() *pick {
+	for i, s := range p.Sides {
+		switch other := p.Sides[1-i]; {
+		case s.Typed == "" && other.Typed == "":
+			return &pick{Method: "get", Field: s.Field}
+		case s.Typed == "":
+			return &pick{Method: "post", Field: s.Field, Kept: [][2]string{{other.Field, other.Typed}}}
+		}
+	}
+	return nil
+}
+
+// blame says what is wrong with a car; with 0 it names no field.
+func (p pair) blame(number int, key string) pair {
+	p.Problem = message.Say("page/compare."+key, message.Values{"n": strconv.Itoa(number)})
+	if number > 0 {
+		p.Sides[number-1].Wrong = true
+	}
+	return p
+}
+
+// pairOf reads the fields of the form, and finds the answers whose addresses they have. An answer
+// that is none is blamed.
+func (p *Pages) pairOf(r *http.Request, fields url.Values) (pair, error) {
+	var view pair
+	for i, name := range []string{"u1", "u2"} {
+		s := &view.Sides[i]
+		s.Field, s.Typed = name, strings.TrimSpace(fields.Get(name))
+		at := p.ownAnswer(r, s.Typed)
+		if at == nil {
+			if s.listing = linkIn(s.Typed); s.listing == "" && schemePattern.MatchString(s.Typed) {
+				s.listing = s.Typed // the API says what is wrong with it
+			}
+			continue
+		}
+		var err error
+		if s.answer, err = p.findAt(r, at); err == nil && !s.answer.isOfCar() {
+			err = errUnknown
+		}
+		if errors.Is(err, errUnknown) {
+			s.answer, s.Typed, view = nil, "", view.blame(i+1, "gone")
+			continue
+		}
+		if err != nil {
+			return view, err
+		}
+		s.Car, s.listing = carIn(s.answer), listingOf(s.answer)
+	}
+	return view, nil
+}
+
+// ownAnswer returns the address of a page about a car of ours that a text is or has; nil for none.
+func (p *Pages) ownAnswer(r *http.Request, text string) *url.URL {
+	if !strings.HasPrefix(text, "/") {
+		text = linkIn(text)
+	}
+	at, err := url.Parse(text)
+	if err != nil || at.Host != "" && !strings.HasSuffix(p.BaseURL(r), "//"+at.Host) || !answerPattern.MatchString(at.Path) {
+		return nil
+	}
+	return at
+}
+
+var answerPattern = regexp.MustCompile(`^/(?:e|bid|c)/[A-Z2-7]{26}$`)
+
+// isOfCar reports whether a link leads to the answer about one car.
+func (l *link) isOfCar() bool { return l.Path == pathEstimate || l.Path == pathQuote }
+
+// carIn returns the name of the car of an answer, as far as it is known.
+func carIn(answer *link) string {
+	car, _, _, err := carOf(answer)
+	if err != nil {
+		return ""
+	}
+	return frame.NameOf(car)
+}
+
+// listingOf returns the link of the listing that an answer is the estimate of; "" for an answer on
+// terms of the visitor, and for one that says more of the car.
+func listingOf(answer *link) string {
+	var asked struct {
+		URL string `json:"url"`
+	}
+	fields := map[string]json.RawMessage{}
+	if answer.Path != pathEstimate || len(answer.figures()) > 0 ||
+		json.Unmarshal(answer.Body, &asked) != nil || json.Unmarshal(answer.Body, &fields) != nil || len(fields) > 2 { // url, byMonth
+		return ""
+	}
+	return asked.URL
+}
+
+// ofCar returns the address of the answer about a car, compared with another one: an address, or
+// what a visitor entered; "" for none.
+func (p *Pages) ofCar(ctx context.Context, answer *link, with string) (string, error) {
+	terms := answer.figures()
+	delete(terms, termTarget)
+	if with != "" {
+		terms.Set(termWith, with)
+	}
+	return p.addressOf(ctx, answer.Path, answer.token, terms)
+}
+
+// compare responds with the form for two cars. Those in the query fill it.
 func (p *Pages) compare(w http.ResponseWriter, r *http.Request) error {
-	query := r.URL.Query()
-	return p.Render(w, r, http.StatusOK, compareScreen(pair{Links: [2]string{linkIn(query.Get("u1")), linkIn(query.Get("u2"))}}))
+	view, err := p.pairOf(r, r.URL.Query())
+	if err != nil {
+		return err
+	}
+	return p.Render(w, r, http.StatusOK, compareScreen(view))
 }
 
 func compareScreen(body pair) frame.Screen {
 	return frame.Screen{Name: "compare", Title: "compare.title", Body: body}
 }
 
-// submitCompare starts the comparison of two cars, and leads to its page.
+// submitCompare starts the comparison of two cars, and leads to its page. The API compares two
+// listings, with their sheets; any other two answers, and those that are asked for one by one, are
+// compared as they are.
 func (p *Pages) submitCompare(w http.ResponseWriter, r *http.Request) error {
 	if err := frame.ParseForm(w, r); err != nil {
 		return err
 	}
-	links := [2]string{typedLink(r.PostForm, "u1"), typedLink(r.PostForm, "u2")}
-	request, err := plainjson.Encode(map[string]any{"url1": links[0], "url2": links[1], "lang": p.Language(w, r)})
+	view, err := p.pairOf(r, r.PostForm)
 	if err != nil {
 		return err
 	}
-	return p.begin(w, r, work{path: pathCompare, body: request}, func(said message.Text, why *problem.Problem) frame.Screen {
-		body := pair{Links: links, Problem: said}
-		if why.Code == "url_missing" {
-			body.Problem = message.Say("page/compare.no_link", nil)
+	if len(view.Problem.EN) == 0 && (view.Sides[0].Typed == "" || view.Sides[1].Typed == "") {
+		view = view.blame(0, "no_link")
+	}
+	switch first, second := view.Sides[0].listing, view.Sides[1].listing; {
+	case len(view.Problem.EN) > 0:
+		return p.Render(w, r, http.StatusUnprocessableEntity, compareScreen(view))
+	case first == "" || second == "" || r.PostForm.Has("each"):
+		return p.compareAnswers(w, r, view)
+	default:
+		request, err := plainjson.Encode(map[string]any{"url1": first, "url2": second, "lang": p.Language(w, r)})
+		if err != nil {
+			return err
 		}
-		if number, found := strings.CutPrefix(why.Param, "url"); found && why.Code != "same_listing" {
-			body.Wrong = "u" + number
-			body.Problem = message.Say("page/compare.bad_link", message.Values{"n": number})
+		return p.begin(w, r, work{path: pathCompare, body: request}, func(said message.Text, why *problem.Problem) frame.Screen {
+			view.Problem = said
+			if number, found := strings.CutPrefix(why.Param, "url"); found && why.Code != "same_listing" {
+				n, _ := strconv.Atoi(number)
+				view = view.blame(min(max(n, 0), 2), "bad_link")
+			}
+			return compareScreen(view)
+		})
+	}
+}
+
+// compareAnswers starts what is needed for the answers about two cars, and leads to the page that
+// compares them; for a car that is named in words, to its form by hand.
+func (p *Pages) compareAnswers(w http.ResponseWriter, r *http.Request, view pair) (err error) {
+	var at [2]string
+	for i, s := range view.Sides {
+		switch {
+		case s.answer != nil:
+			at[i], err = p.ofCar(r.Context(), s.answer, "")
+		case s.listing != "":
+			var body []byte
+			if body, err = plainjson.Encode(estimateRequest(url.Values{"u": {s.listing}})); err == nil {
+				at[i], err = p.start(r, work{path: pathEstimate, body: body})
+			}
+		default:
+			at[i], err = p.described(r, s.Typed)
 		}
-		return compareScreen(body)
+		if err != nil {
+			return p.refuse(w, r, err, func(said message.Text, _ *problem.Problem) frame.Screen {
+				refused := view.blame(i+1, "bad_link")
+				refused.Problem = said
+				return compareScreen(refused)
+			})
+		}
+		if !strings.HasPrefix(at[i], "/"+kindAnswer+"/") && !strings.HasPrefix(at[i], "/hand?") {
+			return p.Render(w, r, http.StatusUnprocessableEntity, compareScreen(view.blame(i+1, "bad_link")))
+		}
+	}
+	if at[0] == at[1] {
+		return p.Render(w, r, http.StatusUnprocessableEntity, compareScreen(view.blame(0, "same")))
+	}
+	first, second := 0, 1
+	if strings.HasPrefix(at[0], "/hand?") {
+		first, second = 1, 0
+	}
+	to, with := at[second], at[first]
+	if strings.HasPrefix(to, "/hand?") {
+		if strings.HasPrefix(with, "/hand?") {
+			with = view.Sides[first].Typed // its turn comes when the other one has an answer
+		}
+		to += "&" + url.Values{termWith: {with}}.Encode()
+	} else if to, err = p.withOther(r, to, with); err != nil {
+		return err
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // a path of ours
+	return nil
+}
+
+// withOther returns the address of the page that compares the answer at an address with another.
+func (p *Pages) withOther(r *http.Request, address, with string) (string, error) {
+	at, err := url.Parse(address)
+	if err != nil {
+		return "", fmt.Errorf("web: our own address: %w", err)
+	}
+	answer, err := p.findAt(r, at)
+	if err != nil {
+		return "", err
+	}
+	return p.ofCar(r.Context(), answer, with)
+}
+
+// compareWith compares an answer with the other one that its address names, and puts the comparison
+// in the place of the answer. Where the other one is none it leads to the page that says what to do,
+// and reports that.
+func (p *Pages) compareWith(w http.ResponseWriter, r *http.Request, found *link) (answered bool, err error) {
+	ctx, typed := r.Context(), found.terms.Get(termWith)
+	own, err := p.ofCar(ctx, found, "")
+	if err != nil {
+		return false, err
+	}
+	to := "/c?" + url.Values{"u1": {typed}, "u2": {own}}.Encode()
+	if at := p.ownAnswer(r, typed); at != nil {
+		if found.other, err = p.findAt(r, at); err != nil && !errors.Is(err, errUnknown) {
+			return false, err
+		}
+	}
+	if other := found.other; other != nil && other.isOfCar() {
+		var running *job
+		if other.Shown == nil {
+			if running, err = p.settle(r, other.token, other); err != nil {
+				return false, err
+			}
+		}
+		if running == nil && other.Shown.Failed == nil {
+			return false, p.comparing(w, r, found)
+		}
+		if to, err = p.ofCar(ctx, other, own); err != nil {
+			return false, err
+		}
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // a path of ours
+	return true, nil
+}
+
+// comparing puts the comparison of two answers in the place of the second.
+func (p *Pages) comparing(w http.ResponseWriter, r *http.Request, found *link) error {
+	lang := p.Language(w, r)
+	identity := []any{"compared", found.other.token, found.other.query, found.token, found.query, lang}
+	result, err := p.options.Compute(r, identity, func() ([]byte, error) {
+		var car1, car2 vehicle.Estimate
+		if err := errors.Join(json.Unmarshal(found.other.Shown.Result, &car1), json.Unmarshal(found.Shown.Result, &car2)); err != nil {
+			return nil, fmt.Errorf("web: estimates: %w", err)
+		}
+		c, err := p.options.Compare(r.Context(), car1, car2, lang)
+		if err != nil {
+			return nil, err
+		}
+		return plainjson.Encode(c)
 	})
+	found.Shown = &shown{Result: result}
+	return err
 }
 
 // comparison is the page of two cars.
 type comparison struct {
 	made
 
-	Heading, Why, Cost message.Text // Cost is empty when a cost is not known
-	Cars               []compared
-	Criteria           []criterion
-	Warnings           []message.Notice
-	Rates              *vehicle.ExchangeRates
-	Names              string // of both cars
+	Heading, Why message.Text
+	Cost         message.Text // which is cheaper; empty when a cost is not known
+	Rests        message.Text // the part of the cost that differs most; empty when one is not known
+	Bases        bool         // one price has the freight in it, and the other has not
+	Terms        bool         // the answers are on other rates, for other months or of other days
+	Cars         []compared
+	Criteria     []criterion
+	Warnings     []message.Notice
+	Rates        *vehicle.ExchangeRates // where they are those of both
+	Names        string                 // of both cars
+	Change       string                 // address of the form with both cars
 }
 
 // compared is one of two cars.
@@ -77,6 +335,13 @@ type compared struct {
 	Advice       bool // it is the one to buy
 	Name, Facts  string
 	Link         string
+	Answer       string // address of its own answer; "" when it has none
+	Price        string // that it was calculated with; "" for none
+	Basis        string // of that price: FOB or C&F
+	Given        bool   // by the visitor
+	Rate         string // shillings for a dollar
+	Landing      vehicle.Landing
+	Day          string // of the figures
 	Sum          *vehicle.Sum
 	Parts        []part
 	Bar          []segment // on one scale with the other car
@@ -116,12 +381,19 @@ func (p *Pages) comparison(w http.ResponseWriter, r *http.Request, found *link) 
 		return err
 	}
 	view.Old = view.Old || hasExpired(c.Car1) || hasExpired(c.Car2)
-	view.Heading = headingOf(c.Verdict, view.Cars)
-	if c.Verdict.DifferenceTZS != nil {
-		view.Cost = c.Verdict.Criteria[0].Text
+	view.Change = view.Request.at("/c")
+	for i := range view.Cars {
+		view.Cars[i].Day = view.Day
 	}
+	if found.other != nil {
+		if err := p.setAnswers(r, found, &view); err != nil {
+			return err
+		}
+	}
+	view.Heading = headingOf(c.Verdict, view.Cars)
+	view.weigh(c.Verdict)
 	view.Warnings = slices.Concat(sorted(c.Warnings, p.Simulated()))
-	if c.Car1.DriveAway != nil {
+	if c.Car1.DriveAway != nil && !view.Terms {
 		view.Rates = &c.Car1.DriveAway.Exchange
 	}
 	view.Names = view.Cars[0].Name + " – " + view.Cars[1].Name
@@ -129,6 +401,56 @@ func (p *Pages) comparison(w http.ResponseWriter, r *http.Request, found *link) 
 		return err
 	}
 	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "comparison", Title: view.Names, Body: &view, Preview: view.Preview})
+}
+
+// setAnswers sets what a comparison of two answers has of each: its address, and its day. Where one
+// is of another day, the older is calculated again first.
+func (p *Pages) setAnswers(r *http.Request, found *link, view *comparison) error {
+	answers := [2]*link{found.other, found}
+	for i, answer := range answers {
+		at, err := p.ofCar(r.Context(), answer, "")
+		if err != nil {
+			return err
+		}
+		view.Cars[i].Answer, view.Cars[i].Day = at, localtime.Of(answer.Made).Format(time.DateOnly)
+	}
+	view.Change = "/c?" + url.Values{"u1": {view.Cars[0].Answer}, "u2": {view.Cars[1].Answer}}.Encode()
+	if view.Cars[0].Day >= view.Cars[1].Day {
+		return nil
+	}
+	var err error
+	view.Request, err = formOf(found.other)
+	view.Request.fields[termWith], view.Old, view.Day = view.Cars[1].Answer, true, view.Cars[0].Day
+	return err
+}
+
+// weigh says which car is cheaper, what the difference rests on, and on what the two are not alike.
+func (v *comparison) weigh(verdict *vehicle.Verdict) {
+	a, b := v.Cars[0], v.Cars[1]
+	v.Bases = a.Basis != b.Basis && a.Basis != "" && b.Basis != ""
+	v.Terms = a.Rate != b.Rate || a.Landing.From != b.Landing.From || a.Landing.To != b.Landing.To || a.Day != b.Day
+	if verdict.DifferenceTZS == nil {
+		return
+	}
+	values := message.Values{"difference": verdict.DifferenceTZS.String()}
+	key := "page/compare.overlap"
+	if verdict.Cheaper != nil {
+		key, values["n"] = "page/compare.cheaper", strconv.Itoa(*verdict.Cheaper)
+	}
+	v.Cost = message.Say(key, values)
+	greatest := int64(0)
+	for _, first := range a.Parts {
+		i := slices.IndexFunc(b.Parts, func(second part) bool { return second.Key == first.Key })
+		if i < 0 || !first.Known || !b.Parts[i].Known {
+			continue
+		}
+		if apart := max(first.TZS-b.Parts[i].TZS, b.Parts[i].TZS-first.TZS); apart > greatest {
+			greatest = apart
+			v.Rests = message.SayWith("page/compare.rests", message.Values{
+				"value1": strconv.FormatInt(first.TZS, 10), "value2": strconv.FormatInt(b.Parts[i].TZS, 10),
+			}, map[string]message.Text{"part": message.Say("page/money."+first.Key, nil)})
+		}
+	}
 }
 
 // headingOf returns the advice in one line: which car, or why none.
@@ -149,7 +471,17 @@ func (p *Pages) carsOf(c vehicle.Comparison, lang string) []compared {
 			Link: frame.Followable(e.Input.URL), Sheet: sheetURL(e.Car),
 			Year: e.Car.Year, Match: e.Matched.Confidence, Read: []*string{c.CondReport1, c.CondReport2}[i] != nil,
 		}
+		if price := cmp.Or(e.Car.FOBPriceUSD, e.Car.CFPriceUSD); price != nil {
+			car.Price, car.Given, car.Basis = frame.InDollars(price.Decimal().IntPart()), givenPrice(e.Car) != "", "FOB"
+			if e.Car.FOBPriceUSD == nil {
+				car.Basis = "C&F"
+			}
+		}
+		if e.DriveAway != nil {
+			car.Rate = e.DriveAway.Exchange.Others.String()
+		}
 		if e.Summary != nil {
+			car.Landing = e.Summary.Landing
 			car.Sum, car.Parts = e.Summary.OnTheRoad, partsOf(e.Summary)
 			if taxes := e.Summary.Taxes; taxes != nil {
 				car.Taxes = &taxes.Sum
@@ -199,18 +531,4 @@ func (v *comparison) headline(lang string) (lines []string) {
 		lines = append(lines, car.Gravest.lines(lang)...)
 	}
 	return lines
-}
-
-// Change returns the address of the form with the links of the comparison.
-func (v *comparison) Change() string { return v.Request.at("/c") }
-
-// alone returns the links of two cars that could not be compared.
-func alone(f form) []string {
-	var list []string
-	for _, name := range []string{"u1", "u2"} {
-		if link := f.fields[name]; link != "" {
-			list = append(list, link)
-		}
-	}
-	return list
 }

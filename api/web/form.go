@@ -78,7 +78,7 @@ func (f form) describing(car vehicle.Car, label string) form {
 	}
 	described := form{URL: f.URL, Action: "/hand", Sent: true, fields: map[string]string{
 		"make": car.Make, "modelBody": label, "fuel": car.Fuel, termPrice: f.fields[termPrice], termBasis: f.fields[termBasis],
-		termTarget: f.fields[termTarget], fieldMatched: label,
+		termTarget: f.fields[termTarget], termWith: f.fields[termWith], fieldMatched: label,
 	}}
 	for _, name := range keptTerms {
 		described.fields[name] = f.fields[name]

@@ -59,7 +59,7 @@ var keptTerms = []string{termFreight, termInsurance, termAgent, termRate, termLa
 // keptOf returns what is known of a car, and the terms of its answer, as hidden fields.
 func keptOf(filled url.Values, without ...string) [][2]string {
 	f := form{fields: map[string]string{}}
-	for _, name := range slices.Concat(described, keptTerms) {
+	for _, name := range slices.Concat(described, keptTerms, []string{termWith}) {
 		f.fields[name] = filled.Get(name)
 	}
 	return f.Fields(without...)

@@ -35,7 +35,10 @@ func kindOf(path string, terms url.Values) string {
 	case pathBill:
 		return kindBill
 	}
-	if terms.Has(termTarget) {
+	switch {
+	case terms.Has(termWith):
+		return kindComparison
+	case terms.Has(termTarget):
 		return kindBid
 	}
 	return kindAnswer

@@ -42,9 +42,11 @@ type link struct {
 	// Shown is the result or the error that ended it; nil until then. It is written once.
 	Shown *shown
 
+	token   string     // in the address
 	network string     // whose visitor has made it, as a hash
 	terms   url.Values // in the address
 	query   string     // the terms and their signature
+	other   *link      // the car that this one is compared with; nil for none
 }
 
 // shown is how a request ended.

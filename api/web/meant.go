@@ -67,6 +67,10 @@ func isSheetLink(link string) bool {
 // a sheet, a sum that can be paid, the name of a car or its chassis number. It reports false for
 // the link of a car, and for what the API is to refuse.
 func (p *Pages) meant(w http.ResponseWriter, r *http.Request, text string) (answered bool, err error) {
+	if at := p.ownAnswer(r, text); at != nil { // of a message that somebody shared
+		http.Redirect(w, r, at.RequestURI(), http.StatusSeeOther) //nolint:gosec // a path of these pages
+		return true, nil
+	}
 	links, lines, isBill := linksIn(text), "", false
 	err = p.inTurn(r.Context(), r, func(context.Context) error {
 		lines, isBill = bill.Lines(linkPattern.ReplaceAllString(text, " "))

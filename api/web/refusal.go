@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,12 +63,13 @@ type refused struct {
 	Candidates []candidate
 	Cars       []vehicle.ListedCar // that the page lists
 	Axis       *axis
-	Alone      []string // links of two cars, to be calculated one by one
-	Change     string   // address of the form with other links; "" when that does not help
-	ChangeText string   // what that is
-	PressAgain bool     // the button of the extension may help
-	ByHand     string   // address of the form by hand; "" when it does not help
-	Choose     string   // address of the list of the authority's entries; "" without a make
+	Each       bool   // two cars can be calculated one by one, and compared then
+	With       string // address of the answer that the car is to be compared with; "" for none
+	Change     string // address of the form with other links; "" when that does not help
+	ChangeText string // what that is
+	PressAgain bool   // the button of the extension may help
+	ByHand     string // address of the form by hand; "" when it does not help
+	Choose     string // address of the list of the authority's entries; "" without a make
 }
 
 // candidate is an entry that the car may be, with what it costs as this one.
@@ -105,13 +107,18 @@ func (p *Pages) refusal(w http.ResponseWriter, r *http.Request, found *link) err
 	if why.Car != nil {
 		view.Name, view.Facts = frame.NameOf(*why.Car), frame.FactsOf(*why.Car, p.Language(w, r))
 	}
-	switch kind := kindOf(found.Path, found.terms); kind {
-	case kindComparison:
+	switch found.Path {
+	case pathCompare:
 		view.ofComparison()
-	case kindSheet:
+	case pathReport:
 		view.ofSheet(why)
 	default:
-		switch kind {
+		switch kindOf(found.Path, found.terms) {
+		case kindComparison:
+			view.Change, view.ChangeText = request.at("/c"), "compare.change"
+			if other := p.ownAnswer(r, found.terms.Get(termWith)); other != nil {
+				view.With = other.RequestURI()
+			}
 		case kindBid:
 			view.Change, view.ChangeText = request.at("/bid"), "bid.change"
 		case kindBill:
@@ -125,11 +132,11 @@ func (p *Pages) refusal(w http.ResponseWriter, r *http.Request, found *link) err
 	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "refusal", Title: "state." + view.Key, Body: &view})
 }
 
-// ofComparison shows that one of two cars has no cost. The reason names the car, and each
-// alone has its own next steps.
+// ofComparison shows that one of two cars has no cost. The reason names the car; asked for by
+// itself, each has its own next steps.
 func (v *refused) ofComparison() {
 	v.Own, v.Name = true, ""
-	v.Alone, v.Change, v.ChangeText = alone(v.Request), v.Request.at("/c"), "compare.change"
+	v.Each, v.Change, v.ChangeText = true, v.Request.at("/c"), "compare.change"
 }
 
 // ofSheet shows why a sheet was not read. The reason says what to send instead.
@@ -159,7 +166,7 @@ func (v *refused) sent(why vehicle.Error) {
 // hand.
 func (p *Pages) offer(r *http.Request, found *link, v *refused, why vehicle.Error) error {
 	if v.Hand {
-		v.ByHand = byHandOf(why.Car)
+		v.ByHand = byHandOf(why.Car, found.terms)
 	}
 	if why.Car == nil {
 		return nil
@@ -172,7 +179,7 @@ func (p *Pages) offer(r *http.Request, found *link, v *refused, why vehicle.Erro
 	}
 	if model := v.Request.fields["model"]; found.Path == pathQuote && model != "" {
 		if list := remaining(why.Candidates, model, *why.Car); len(list) > 0 { // the visitor has chosen the model
-			why.Candidates, v.Hand, v.ByHand, v.state = list, false, byHandOf(why.Car), state{Key: "remain"}
+			why.Candidates, v.Hand, v.ByHand, v.state = list, false, byHandOf(why.Car, found.terms), state{Key: "remain"}
 		}
 	}
 	v.Candidates = make([]candidate, len(why.Candidates))
@@ -215,15 +222,19 @@ func sameFuel(a, b string) bool {
 	return strings.Contains(plain(a), plain(b)) || strings.Contains(plain(b), plain(a))
 }
 
-// byHandOf returns the address of the form by hand, with what was read of the car.
-func byHandOf(car *vehicle.Car) string {
-	if car == nil {
-		return "/hand"
+// byHandOf returns the address of the form by hand, with what was read of the car and the terms.
+func byHandOf(car *vehicle.Car, terms url.Values) string {
+	known := map[string]string{}
+	if car != nil {
+		known = map[string]string{
+			"make": car.Make, "q": firstWord(car.Model), "year": strconv.Itoa(car.Year), "cc": strconv.Itoa(car.EngineCC),
+			"fuel": car.Fuel,
+		}
 	}
-	return handURL(map[string]string{
-		"make": car.Make, "q": firstWord(car.Model), "year": strconv.Itoa(car.Year), "cc": strconv.Itoa(car.EngineCC),
-		"fuel": car.Fuel,
-	})
+	for name := range terms {
+		known[name] = terms.Get(name)
+	}
+	return handURL(known)
 }
 
 // stateOf returns how a code is shown.

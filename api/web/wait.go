@@ -98,7 +98,7 @@ func (p *Pages) wait(w http.ResponseWriter, r *http.Request, found *link, curren
 	}
 	view.History = cmp.Or(view.Car, strings.TrimPrefix(strings.TrimPrefix(request.URL, "https://"), "http://"))
 	if found.Path == pathEstimate {
-		view.ByHand = byHandOf(current.Car)
+		view.ByHand = byHandOf(current.Car, found.terms)
 	}
 	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "wait", Title: "wait.title", Body: view, Again: reloadAfter})
 }

@@ -36,10 +36,11 @@ type Options struct {
 	Operator lots.Operator
 	Redis    redis.UniversalClient // holds what the addresses of answers lead to
 	// Watch sends when a job may have changed, until unsubscribe is called.
-	Watch  func(job string) (changed <-chan struct{}, unsubscribe func())
-	Costs  Costs
-	Names  Names
-	Models Models
+	Watch   func(job string) (changed <-chan struct{}, unsubscribe func())
+	Costs   Costs
+	Compare Compare
+	Names   Names
+	Models  Models
 	// Processor is the time of the processors of this process.
 	Processor *pace.Processor
 	// Compute computes bytes in the turn of a visitor, unless they were computed in the last
@@ -75,14 +76,14 @@ type Pages struct {
 
 // isWhole reports options with all that the pages cannot do without.
 func (o Options) isWhole() bool {
-	return o.API != nil && o.Keyed != nil && o.Redis != nil && o.Watch != nil && o.Costs != nil && o.Names != nil &&
+	return o.API != nil && o.Keyed != nil && o.Redis != nil && o.Watch != nil && o.Costs != nil && o.Compare != nil && o.Names != nil &&
 		o.Models != nil && o.Terms != nil && o.Processor != nil && o.Compute != nil
 }
 
 // New reads the embedded templates and assets.
 func New(o Options) (*Pages, error) {
 	if !o.isWhole() {
-		return nil, errors.New("web: options without API, Keyed, Redis, Watch, Costs, Names, Models, Terms, Processor or Compute")
+		return nil, errors.New("web: options without API, Keyed, Redis, Watch, Costs, Compare, Names, Models, Terms, Processor or Compute")
 	}
 	if o.Draining == nil {
 		o.Draining = context.Background()
@@ -144,9 +145,8 @@ func (p *Pages) Register(router *mux.Router) {
 		router.Handle(at, p.Page(p.answer)).Methods(get...)
 		router.Handle(at+"/events", p.stream(p.events)).Methods(get...)
 	}
-	router.Handle("/e"+patternToken+"/choose", p.Page(p.choose)).Methods(get...)
+	router.Handle("/{kind:e|bid|c}"+patternToken+"/choose", p.Page(p.choose)).Methods(get...)
 	router.Handle("/e"+patternToken+"/paper", p.Page(p.paper)).Methods(get...)
-	router.Handle("/bid"+patternToken+"/choose", p.Page(p.choose)).Methods(get...)
 	router.Handle("/s"+patternToken+"/map.svg", p.Page(p.damageMap)).Methods(get...)
 	for _, kind := range kinds {
 		router.PathPrefix("/" + kind + "/").Handler(p.Page(p.notFound)).Methods(get...)

@@ -38,15 +38,17 @@ if (shown) {
 
 const history = $("history");
 if (history && read().length) {
+  const field = history.dataset.field; // of a form that takes one of the cars
   for (const {at, title} of read()) {
-    if (!/^\/[a-z]+\/[A-Z2-7]{26}/.test(at)) continue;
-    const link = document.createElement("a");
-    link.href = at;
+    if (!(field ? /^\/(e|bid)\/[A-Z2-7]{26}/ : /^\/[a-z]+\/[A-Z2-7]{26}/).test(at)) continue;
+    const link = document.createElement(field ? "button" : "a");
+    if (field) Object.assign(link, {name: field, value: at, className: "link"});
+    else link.href = at;
     link.textContent = title;
     const row = document.createElement("li");
     row.append(link);
     history.querySelector("ul").append(row);
   }
   history.hidden = false;
-  history.querySelector("button").onclick = () => { write([]); history.hidden = true; };
+  history.querySelector(":scope > button").onclick = () => { write([]); history.hidden = true; };
 }
