@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 
 	"ushuru/api/problem"
@@ -103,7 +104,9 @@ func checkMember(of reflect.Type, dotted string) error {
 			if field.Name == part && found == nil {
 				found = field.Type
 			}
-			names = append(names, parent+field.Name)
+			if name := parent + field.Name; !slices.Contains(names, name) { // the nearest of embedded ones
+				names = append(names, name)
+			}
 		}
 		if found == nil {
 			values := message.Values{"member": jsonobject.Clip(dotted), "known": strings.Join(names, ", ")}

@@ -22,8 +22,34 @@ import (
 type sheet struct {
 	*bufio.Writer
 
-	rows int // that are written
+	rows  int          // that are written
+	texts *sharedTexts // nil: the texts stand in the cells
 }
+
+// sharedTexts are texts that stand in the workbook once, however many cells have them.
+type sharedTexts struct {
+	index map[string]int
+	all   []string
+}
+
+// maxShared is how many texts are shared. Others stand in their cells.
+const maxShared = 20_000
+
+// of returns the number of a text; false of one that is not shared.
+func (t *sharedTexts) of(text string) (number int, ok bool) {
+	if t == nil {
+		return 0, false
+	}
+	number, ok = t.index[text]
+	if !ok && len(t.all) < maxShared {
+		number, ok = len(t.all), true
+		t.index[text], t.all = number, append(t.all, text)
+	}
+	return number, ok
+}
+
+// textBegin begins a text, with the spaces at its ends.
+const textBegin = `<t xml:space="preserve">`
 
 // beginSheet begins a sheet with properties and columns of some widths.
 func beginSheet(w *bufio.Writer, properties string, widths []float64) sheet {
@@ -62,7 +88,12 @@ func (s *sheet) cell(at string, style int, value any) {
 		if style == 0 {
 			style = stylePlain
 		}
-		s.begin(at, style, ` t="inlineStr"><is><t xml:space="preserve">`)
+		if number, ok := s.texts.of(v); ok {
+			s.begin(at, style, ` t="s"><v>`)
+			_, _ = s.WriteString(strconv.Itoa(number) + "</v></c>")
+			return
+		}
+		s.begin(at, style, ` t="inlineStr"><is>`+textBegin)
 		_ = xml.EscapeText(s, []byte(v))
 		_, _ = s.WriteString("</t></is></c>")
 	case moment:
@@ -148,6 +179,7 @@ func newLineSheet(lang string) (*lineSheet, error) {
 		names[i], widths[i] = c.name, c.width
 	}
 	l.sheet = beginSheet(bufio.NewWriter(io.MultiWriter(l.compressor, l)), "", widths)
+	l.texts = &sharedTexts{index: map[string]int{}}
 	return l, l.write(styleHeader, names...)
 }
 
@@ -162,6 +194,7 @@ func (l *lineSheet) add(line Line) error {
 	if line.Estimate == nil || line.Estimate.DriveAway == nil {
 		return nil
 	}
+	reference, name := table.Safe(line.Reference), table.Safe(line.name())
 	for _, c := range line.Estimate.DriveAway.Lines {
 		basis, source, paidIn := c.Basis, c.Source, c.PaidIn
 		if c.BasisText != nil {
@@ -173,7 +206,7 @@ func (l *lineSheet) add(line Line) error {
 		if paidIn == "" {
 			paidIn = "USD"
 		}
-		err := l.write(0, line.Number, table.Safe(line.Reference), table.Safe(line.name()), c.Code, c.Name.In(l.lang),
+		err := l.write(0, line.Number, reference, name, c.Code, c.Name.In(l.lang),
 			c.AmountUSD.Decimal(), c.AmountTZS.Decimal(), c.LowTZS.Decimal(), c.HighTZS.Decimal(), paidIn,
 			strconv.FormatBool(c.Estimated), table.Safe(basis), table.Safe(source), c.Date)
 		if err != nil {

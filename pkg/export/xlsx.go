@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bufio"
 	"compress/flate"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -42,6 +43,7 @@ const (
 		`<Default Extension="xml" ContentType="application/xml"/>` +
 		`<Override PartName="/xl/workbook.xml" ContentType="` + mime + `spreadsheetml.sheet.main+xml"/>` +
 		`<Override PartName="/xl/styles.xml" ContentType="` + mime + `spreadsheetml.styles+xml"/>` +
+		`<Override PartName="/xl/sharedStrings.xml" ContentType="` + mime + `spreadsheetml.sharedStrings+xml"/>` +
 		`<Override PartName="/xl/worksheets/sheet1.xml" ContentType="` + mime + `spreadsheetml.worksheet+xml"/>` +
 		`<Override PartName="/xl/worksheets/sheet2.xml" ContentType="` + mime + `spreadsheetml.worksheet+xml"/>` +
 		`<Override PartName="/xl/worksheets/sheet3.xml" ContentType="` + mime + `spreadsheetml.worksheet+xml"/>` +
@@ -59,7 +61,8 @@ const (
 		`<Relationship Id="rId2" Type="` + relNS + `/worksheet" Target="worksheets/sheet2.xml"/>` +
 		`<Relationship Id="rId3" Type="` + relNS + `/worksheet" Target="worksheets/sheet3.xml"/>` +
 		`<Relationship Id="rId4" Type="` + relNS + `/worksheet" Target="worksheets/sheet4.xml"/>` +
-		`<Relationship Id="rId5" Type="` + relNS + `/styles" Target="styles.xml"/></Relationships>`
+		`<Relationship Id="rId5" Type="` + relNS + `/styles" Target="styles.xml"/>` +
+		`<Relationship Id="rId6" Type="` + relNS + `/sharedStrings" Target="sharedStrings.xml"/></Relationships>`
 	pictureRelsXML = xmlHead + `<Relationships xmlns="` + packNS + `relationships">` +
 		`<Relationship Id="rId1" Type="` + relNS + `/drawing" Target="../drawings/drawing1.xml"/></Relationships>`
 	drawingRelsXML = xmlHead + `<Relationships xmlns="` + packNS + `relationships">` +
@@ -213,7 +216,7 @@ func (t *xlsxTable) Close() error {
 	if err := t.lines.sendTo(t.archive, "xl/worksheets/sheet2.xml"); err != nil {
 		return err
 	}
-	if err := errors.Join(t.writeNotes(), t.writePicture()); err != nil {
+	if err := errors.Join(t.writeNotes(), t.writePicture(), t.writeTexts()); err != nil {
 		return err
 	}
 	if err := t.part.Flush(); err != nil {
@@ -236,6 +239,18 @@ func (t *xlsxTable) writeNotes() error {
 		err = errors.Join(err, notes.write(styleText, table.Safe(note[0]), table.Safe(note[1])))
 	}
 	_, _ = t.part.WriteString("</sheetData>" + paperNotes + "</worksheet>")
+	return err
+}
+
+// writeTexts writes the texts that the sheet of lines shares.
+func (t *xlsxTable) writeTexts() error {
+	err := t.begin("xl/sharedStrings.xml", xmlHead+`<sst `+mainNS+`>`)
+	for _, text := range t.lines.texts.all {
+		_, _ = t.part.WriteString(`<si>` + textBegin)
+		_ = xml.EscapeText(t.part, []byte(text))
+		_, _ = t.part.WriteString("</t></si>")
+	}
+	_, _ = t.part.WriteString("</sst>")
 	return err
 }
 

@@ -19,6 +19,7 @@ const cellSeparators = ";,\t|"
 // before each part after a separator that begins so.
 func Safe(text string) string {
 	var b strings.Builder
+	b.Grow(len(text))
 	begins := true // the next visible character begins a cell
 	for _, r := range text {
 		switch {
@@ -51,7 +52,10 @@ func isBlank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 // isInvisible reports whether a character shows nothing: a byte order mark, a
 // direction, a joiner, a filler, a variation selector, or one that is not a character.
 func isInvisible(r rune) bool {
-	return r == 0 || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) ||
+	if r <= unicode.MaxASCII {
+		return r == 0
+	}
+	return unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) ||
 		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || unicode.Is(unicode.Noncharacter_Code_Point, r) ||
 		r == unicode.ReplacementChar
 }
