@@ -87,9 +87,9 @@ func (p *Pages) networkOf(r *http.Request) (string, error) {
 	return p.seal(r.Context(), "network", request.From(r).Network)
 }
 
-// tokenOf returns the token of a request of a network on this day.
-func (p *Pages) tokenOf(ctx context.Context, network, path string, body []byte) (string, error) {
-	return p.seal(ctx, "token", network, path, time.Now().In(localtime.Zone).Format(time.DateOnly), string(body))
+// tokenOf returns the token of a request of a network on the day of a time.
+func (p *Pages) tokenOf(ctx context.Context, network, path string, body []byte, at time.Time) (string, error) {
+	return p.seal(ctx, "token", network, path, at.In(localtime.Zone).Format(time.DateOnly), string(body))
 }
 
 // addressOf returns the address of the page of a request on some terms.

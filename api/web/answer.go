@@ -174,7 +174,8 @@ type result struct {
 	Paper    string // address of the page for the clearing agent
 	Bid      string // address of the form for the highest price
 	Compare  string // address of the form that compares it with another car
-	Sheet    string // address of the form for its auction sheet; "" without one
+	Linked   *linkedSheet
+	Sheet    string // address of the page of its auction sheet, or of the form for it; "" without one
 	Bill     string // address of the form for its bill; "" for a car without a listing
 	Message  string // for the seller
 	Percent  int    // taxes in percent of the car and the ship; 0 when that is not known
@@ -253,7 +254,10 @@ func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result
 	if view.Link != "" {
 		view.Bill = "/bill?" + url.Values{"u": {view.Link}}.Encode()
 	}
-	view.Sheet = sheetURL(view.Car)
+	if view.Linked, err = p.linkedSheetOf(r, found, &view.Estimate, lang); err != nil {
+		return view, err
+	}
+	view.Doubts, view.Sheet = view.Linked.doubts(&view.Estimate), view.sheetLink()
 	if view.HasCost = view.Summary.OnTheRoad != nil; view.HasCost {
 		view.Range = scaleOf(*view.Summary.OnTheRoad)
 	}

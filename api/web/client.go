@@ -45,9 +45,16 @@ type job struct {
 // hasEnded reports whether the job has a result or an error.
 func (j *job) hasEnded() bool { return j.Result != nil || j.Error != nil }
 
-// start posts a request that needs work. It does not wait for the result.
-func (c client) start(ctx context.Context, path string, body []byte) (started, error) {
-	header := http.Header{"Content-Type": {"application/json"}, "Prefer": {"respond-async"}}
+// soon waits for a result that comes within a second: its page is then the first that the visitor
+// sees. Later does not wait.
+const (
+	soon  = "respond-async, wait=1"
+	later = "respond-async"
+)
+
+// start posts a request that needs work.
+func (c client) start(ctx context.Context, path string, body []byte, prefer string) (started, error) {
+	header := http.Header{"Content-Type": {"application/json"}, "Prefer": {prefer}}
 	got, err := c.Do(ctx, http.MethodPost, path, body, header)
 	if err != nil {
 		return endedWith(err)

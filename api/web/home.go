@@ -25,6 +25,9 @@ type home struct {
 	Problem message.Text // why that is no answer; empty for none
 }
 
+// Most returns how large a file may be.
+func (home) Most() int { return maxSheet }
+
 // home responds with the form. A link in the query, or in a text that a phone shares,
 // fills it.
 func (p *Pages) home(w http.ResponseWriter, r *http.Request) error {
@@ -41,11 +44,15 @@ func (p *Pages) submit(w http.ResponseWriter, r *http.Request) error {
 	page, release, err := p.readForm(w, r)
 	defer release()
 	typed := strings.TrimSpace(r.PostForm.Get("u"))
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if page == nil {
+	case page == nil:
 		if answered, err := p.meant(w, r, typed); answered || err != nil {
+			return err
+		}
+	case page.html == "":
+		if page, err = p.sentFile(w, r, page.file); page == nil {
 			return err
 		}
 	}
@@ -197,7 +204,7 @@ func (p *Pages) startWork(r *http.Request, wanted work) (address string, err err
 		if err != nil {
 			return "", err
 		}
-		begun, err := p.api.start(ctx, wanted.path, sent)
+		begun, err := p.api.start(ctx, wanted.path, sent, soon)
 		if err != nil {
 			return "", err
 		}
@@ -208,17 +215,12 @@ func (p *Pages) startWork(r *http.Request, wanted work) (address string, err err
 
 // lead returns the address of the page of work that has started, or is done.
 func (p *Pages) lead(r *http.Request, wanted work, begun started) (address string, err error) {
-	made := link{Path: wanted.path, Job: begun.job, Made: time.Now()}
-	if begun.failed != nil {
-		made.Shown = &shown{Failed: begun.failed}
-	}
 	if begun.result != nil {
 		// Links to one car can be written in many ways, and cached results are free: they
 		// share a page.
 		wanted.body = canonical(wanted.body, begun.result)
-		made.Shown = &shown{Result: begun.result}
 	}
-	made.Body = wanted.body
+	made := linkTo(wanted, begun)
 	token, found, err := p.usable(r, wanted)
 	if err == nil && !found {
 		if made.network, err = p.networkOf(r); err == nil {
@@ -232,6 +234,15 @@ func (p *Pages) lead(r *http.Request, wanted work, begun started) (address strin
 	return p.addressOf(r.Context(), wanted.path, token, wanted.terms)
 }
 
+// linkTo returns a link to work that has started, or is done.
+func linkTo(wanted work, begun started) link {
+	made := link{Path: wanted.path, Body: wanted.body, Job: begun.job, Made: time.Now()}
+	if begun.result != nil || begun.failed != nil {
+		made.Shown = &shown{Result: begun.result, Failed: begun.failed}
+	}
+	return made
+}
+
 // usable returns the token of the page of work, and whether that page is there and shows no
 // error.
 func (p *Pages) usable(r *http.Request, wanted work) (token string, found bool, err error) {
@@ -239,7 +250,7 @@ func (p *Pages) usable(r *http.Request, wanted work) (token string, found bool, 
 	if err != nil {
 		return "", false, err
 	}
-	if token, err = p.tokenOf(r.Context(), network, wanted.path, wanted.body); err != nil {
+	if token, err = p.tokenOf(r.Context(), network, wanted.path, wanted.body, time.Now()); err != nil {
 		return "", false, err
 	}
 	known, err := p.links.find(r.Context(), token)

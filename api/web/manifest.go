@@ -28,7 +28,7 @@ func manifestOf(files *frame.Files) ([]byte, error) {
 }
 
 // serveManifest responds with the manifest.
-func (p *Pages) serveManifest(w http.ResponseWriter, _ *http.Request) {
+func (p *Pages) serveManifest(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "public, max-age=3600")
-	frame.Send(w, http.StatusOK, "application/manifest+json", p.manifest)
+	frame.SendPacked(w, r, http.StatusOK, "application/manifest+json", p.manifest)
 }

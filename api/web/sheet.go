@@ -74,13 +74,17 @@ func (p *Pages) submitSheet(w http.ResponseWriter, r *http.Request) error {
 // uploadSheet starts the reading of a file. Nothing here keeps the file: the job that
 // reads it has the one copy, and drops it when it ends.
 func (p *Pages) uploadSheet(w http.ResponseWriter, r *http.Request) error {
-	ctx := r.Context()
 	release, err := p.place(r)
 	if err != nil {
 		return err
 	}
 	defer release()
-	begun, err := p.api.upload(ctx, w, r, pathReport)
+	return p.sendSheet(w, r)
+}
+
+// sendSheet starts the reading of the file in the form of a request.
+func (p *Pages) sendSheet(w http.ResponseWriter, r *http.Request) error {
+	begun, err := p.api.upload(r.Context(), w, r, pathReport)
 	if err != nil {
 		drop(w, r)
 		p.countRefused(r, work{path: pathReport}, err)

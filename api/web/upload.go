@@ -32,12 +32,16 @@ const (
 	placeTime  = 15 * time.Second
 )
 
-var errPageTooLarge = problem.New(http.StatusRequestEntityTooLarge, "page_too_large", nil)
+var (
+	errPageTooLarge = problem.New(http.StatusRequestEntityTooLarge, "page_too_large", nil)
+	errFileTooLarge = problem.New(http.StatusRequestEntityTooLarge, "sheet_too_large", nil)
+)
 
-// upload is the page of a car as a visitor's browser showed it. It goes to the worker
-// that reads it, and is kept nowhere else.
+// upload is the page of a car as a visitor's browser showed it, or a file that is yet to be looked
+// at. It goes to who reads it, and is kept nowhere else.
 type upload struct {
 	html string
+	file []byte
 	// sender is who sent it: the work on the page and its result are for this request alone.
 	sender string
 }
@@ -52,7 +56,7 @@ func (u *upload) hash() string {
 }
 
 // readForm reads a form that may have the page of a car as its last field, from the
-// extension. release must be called when the page is no longer needed.
+// extension, or a file. release must be called when the page is no longer needed.
 func (p *Pages) readForm(w http.ResponseWriter, r *http.Request) (page *upload, release func(), err error) {
 	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || mediaType != "multipart/form-data" {
@@ -61,7 +65,11 @@ func (p *Pages) readForm(w http.ResponseWriter, r *http.Request) (page *upload, 
 	if release, err = p.place(r); err != nil {
 		return nil, func() {}, err
 	}
-	page, err = readUpload(w, r)
+	body := r.Body
+	if page, err = readUpload(w, r); err != nil {
+		r.Body = body
+		drop(w, r)
+	}
 	return page, release, err
 }
 
@@ -79,27 +87,42 @@ func (p *Pages) place(r *http.Request) (release func(), err error) {
 // errBusy is the response while too many visitors send pages.
 var errBusy = frame.ErrBusy(placeTime)
 
-// readUpload reads the fields, and the page; nil when there is none.
-func readUpload(w http.ResponseWriter, r *http.Request) (page *upload, err error) {
-	frame.Bound(w, r, uploadTime, maxPage+frame.MaxForm)
+// readUpload reads the fields, and the page or file; nil when there is none.
+func readUpload(w http.ResponseWriter, r *http.Request) (sent *upload, err error) {
+	frame.Bound(w, r, uploadTime, maxSheet+frame.MaxForm)
 	r.PostForm = url.Values{}
-	err = request.EachPart(r, func(part *multipart.Part) error {
-		if part.FormName() != "page" {
-			value, err := io.ReadAll(io.LimitReader(part, frame.MaxForm))
-			r.PostForm.Add(part.FormName(), string(value))
-			return err
+	tooLarge := errPageTooLarge
+	err = request.EachPart(r, func(part *multipart.Part) (err error) {
+		var data []byte
+		switch part.FormName() {
+		case "page":
+			if data, err = request.UpTo(part, maxPage, -1); err == nil {
+				sent, err = pageOf(data)
+			}
+		case "file":
+			tooLarge = errFileTooLarge
+			if data, err = request.UpTo(part, maxSheet, r.ContentLength); len(data) > maxSheet {
+				err = tooLarge
+			}
+			sent = &upload{file: data}
+		default:
+			data, err = io.ReadAll(io.LimitReader(part, frame.MaxForm))
+			r.PostForm.Add(part.FormName(), string(data))
 		}
-		html, err := io.ReadAll(io.LimitReader(part, maxPage+1))
-		if err == nil && len(html) > maxPage {
-			return errPageTooLarge
-		}
-		page = &upload{html: strings.ToValidUTF8(string(html), "\uFFFD"), sender: rand.Text()}
 		return err
 	})
 	if err != nil {
-		return nil, request.BodyProblem(err, errPageTooLarge, frame.ErrForm)
+		return nil, request.BodyProblem(err, tooLarge, frame.ErrForm)
 	}
-	return page, nil
+	return sent, nil
+}
+
+// pageOf returns the page of a car that was sent.
+func pageOf(html []byte) (*upload, error) {
+	if len(html) > maxPage {
+		return nil, errPageTooLarge
+	}
+	return &upload{html: strings.ToValidUTF8(string(html), "\uFFFD"), sender: rand.Text()}, nil
 }
 
 type uploadKey struct{}

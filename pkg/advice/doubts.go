@@ -32,6 +32,9 @@ const (
 	doubtMismatch       = "sheet_mismatch"
 )
 
+// SheetNotRead is the code of the doubt about a car whose sheet is linked and was not read.
+const SheetNotRead = "sheet_not_read"
+
 // Doubts returns all that is grave or not certain about a car: from the sheet, its
 // drawing and its grade, from what could not be read, from the listing and its auction
 // score, and from the match. It is the only place that makes them. A nil condition
@@ -102,7 +105,7 @@ func (l *doubtList) sheet(e vehicle.Estimate, c *Condition) {
 	if c == nil {
 		code := "no_sheet"
 		if e.Car.ConditionReportURL != nil {
-			code = "sheet_not_read"
+			code = SheetNotRead
 		}
 		l.say(code, fromReading, condition.Doubt, nil)
 		return

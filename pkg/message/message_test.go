@@ -55,6 +55,19 @@ func TestAWarningIsOneShortSentence(t *testing.T) {
 	}
 }
 
+// TestEveryPlaceholderIsFilled: a name that is none would stand in the text as it is.
+func TestEveryPlaceholderIsFilled(t *testing.T) {
+	t.Parallel()
+	meant := regexp.MustCompile(`\{[\w:.-]+\}`)
+	for key, r := range table {
+		for _, text := range []string{r.en, r.sw} {
+			if left := meant.FindString(placeholder.ReplaceAllString(text, "")); left != "" {
+				t.Errorf("%s: %s is no placeholder: %s", key, left, text)
+			}
+		}
+	}
+}
+
 // englishWords are words of English that Swahili does not have.
 var englishWords = regexp.MustCompile(`(?i)\b(the|of|and|is|are|was|were|this|that|these|from|with|for|not|which|its|has|have|or|by)\b`)
 

@@ -104,6 +104,16 @@ func Send(w http.ResponseWriter, status int, mediaType string, body []byte) {
 	_, _ = w.Write(body) // the visitor may have left
 }
 
+// SendPacked responds with a body as small as gzip makes it: what the server itself does is
+// quicker, and a tenth larger.
+func SendPacked(w http.ResponseWriter, r *http.Request, status int, mediaType string, body []byte) {
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.Header().Set("Content-Encoding", "gzip")
+		body = pack(body)
+	}
+	Send(w, status, mediaType, body)
+}
+
 // pack returns data in the format gzip.
 func pack(data []byte) []byte {
 	var packed bytes.Buffer

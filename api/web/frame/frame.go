@@ -166,7 +166,7 @@ func (f *Frame) Render(w http.ResponseWriter, r *http.Request, status int, s Scr
 	if s.SellersPictures {
 		w.Header().Set("Content-Security-Policy", picturePolicy(s.Simulated))
 	}
-	Send(w, status, "text/html; charset=utf-8", body.Bytes())
+	SendPacked(w, r, status, "text/html; charset=utf-8", body.Bytes())
 	if f.options.Viewed != nil {
 		f.options.Viewed(s.Name, s.Lang)
 	}

@@ -88,7 +88,7 @@ func New(o Options) (*Lots, error) {
 func (l *Lots) Register(router *mux.Router) {
 	get, post := []string{http.MethodGet, http.MethodHead}, []string{http.MethodPost}
 	router.Handle(Path, l.frame.Page(l.lots)).Methods(get...)
-	router.Handle(Path, l.frame.Page(l.uploadLots)).Methods(post...)
+	router.Handle(Path, l.frame.Page(l.Upload)).Methods(post...)
 	router.Handle(Path+"/preview", l.frame.Page(l.lookAt)).Methods(get...)
 	router.Handle(Path+"/login", l.frame.Page(l.lots)).Methods(get...)
 	router.Handle(Path+"/login", l.frame.Page(l.login)).Methods(post...)

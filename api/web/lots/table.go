@@ -93,8 +93,8 @@ func (l *Lots) tableOf(parent context.Context, s session, sum string) (lotTable,
 	return table, nil
 }
 
-// uploadLots shows how a table is understood that a caller has sent.
-func (l *Lots) uploadLots(w http.ResponseWriter, r *http.Request) error {
+// Upload shows how a table is understood that a caller has sent.
+func (l *Lots) Upload(w http.ResponseWriter, r *http.Request) error {
 	s, err := l.sessionOf(r)
 	if err != nil {
 		return l.withoutSession(w, r, err)

@@ -23,6 +23,9 @@ if (soon) {
   setTimeout(() => location.reload(), 1000 * soon.dataset.reload);
 }
 
+// What makes a photo smaller is loaded when a file is chosen.
+for (const file of document.querySelectorAll("[data-script]")) file.addEventListener("change", () => import(file.dataset.script));
+
 const unfold = () => document.querySelectorAll("details").forEach(part => { part.open = true; });
 addEventListener("beforeprint", unfold);
 for (const button of document.querySelectorAll("[data-print]")) {

@@ -40,7 +40,7 @@ form.onsubmit = async event => {
   request.open("POST", form.action);
   request.upload.onprogress = sent => { if (sent.lengthComputable) bar.value = sent.loaded / sent.total; };
   request.onload = () => {
-    if (request.status < 400) location.href = request.responseURL;
+    if (request.status < 400 && request.responseURL !== form.action) location.href = request.responseURL;
     else form.submit();
   };
   request.onerror = () => form.submit();

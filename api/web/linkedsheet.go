@@ -1,0 +1,120 @@
+package web
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"ushuru/api/problem"
+	"ushuru/api/web/frame"
+	"ushuru/pkg/advice"
+	"ushuru/pkg/message"
+	"ushuru/pkg/plainjson"
+	"ushuru/pkg/sheet"
+	"ushuru/pkg/vehicle"
+)
+
+// linkedSheet is the auction sheet that the page of a car links to. The AI reads it after the
+// number is known, which does not wait for it.
+type linkedSheet struct {
+	Page    string       // address of its own page; "" when it has none
+	Reading bool         // the AI has not finished
+	Facts   string       // grade, mileage, code
+	Failed  message.Text // why it was not read; empty when it was, or is being read
+
+	report *sheet.Report // nil until it is read
+}
+
+// linkedSheetOf returns the sheet that the listing of an answer links to, as far as it is read; nil
+// for a listing without one, and where no AI reads any. The first visitor of the answer starts
+// the reading; nobody starts it a second time.
+func (p *Pages) linkedSheetOf(r *http.Request, found *link, e *vehicle.Estimate, lang string) (*linkedSheet, error) {
+	if found.Path != pathEstimate || sheetURL(e.Car) == "" {
+		return nil, nil //nolint:nilnil // a listing without a sheet
+	}
+	body, err := plainjson.Encode(map[string]any{"url": *e.Car.ConditionReportURL})
+	if err != nil {
+		return nil, err
+	}
+	token, err := p.tokenOf(r.Context(), found.network, pathReport, body, found.Made)
+	if err != nil {
+		return nil, err
+	}
+	of, err := p.links.find(r.Context(), token)
+	if errors.Is(err, errUnknown) {
+		if hasExpired(*e) {
+			return nil, nil //nolint:nilnil // a sheet that nobody has read for these figures
+		}
+		of, err = p.startReading(r, token, found.network, body)
+	}
+	if why, ok := errors.AsType[*problem.Problem](err); ok && why.Status < http.StatusInternalServerError {
+		return &linkedSheet{Failed: sentenceOf(why)}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if of.Shown == nil {
+		current, err := p.settle(r, token, of)
+		if err != nil {
+			return nil, err
+		}
+		if current != nil {
+			return &linkedSheet{Page: "/s/" + token, Reading: true}, nil
+		}
+	}
+	return linkedSheetIn(of, "/s/"+token, lang)
+}
+
+// startReading has the AI read a sheet, whose page has a token of a network.
+func (p *Pages) startReading(r *http.Request, token, network string, body []byte) (*link, error) {
+	begun, err := p.api.start(r.Context(), pathReport, body, later)
+	if err != nil {
+		return nil, err
+	}
+	made := linkTo(work{path: pathReport, body: body}, begun)
+	made.network = network
+	return &made, p.links.put(r.Context(), token, made)
+}
+
+// linkedSheetIn returns a sheet whose reading has ended.
+func linkedSheetIn(of *link, page, lang string) (*linkedSheet, error) {
+	if of.Shown.Failed != nil {
+		var why vehicle.Error
+		if err := json.Unmarshal(of.Shown.Failed, &why); err != nil {
+			return nil, fmt.Errorf("web: error of a sheet: %w", err)
+		}
+		if why.Code == "no_ai" {
+			return nil, nil //nolint:nilnil // no AI reads sheets here
+		}
+		return &linkedSheet{Failed: frame.TextOf(frame.NoticeOf(why))}, nil
+	}
+	_, report, err := reportOf(of)
+	if err != nil {
+		return nil, err
+	}
+	return &linkedSheet{Page: page, Facts: strings.Join(sheetFacts(report, lang), " · "), report: report}, nil
+}
+
+// doubts returns the doubts about a car with those of its sheet.
+func (s *linkedSheet) doubts(e *vehicle.Estimate) []vehicle.Doubt {
+	switch {
+	case s == nil:
+	case s.Reading:
+		return slices.DeleteFunc(slices.Clone(e.Doubts), func(d vehicle.Doubt) bool { return d.Code == advice.SheetNotRead })
+	case s.report != nil:
+		return advice.Doubts(*e, advice.NewCondition(s.report, sheet.Compare(s.report, e.Car)))
+	}
+	return e.Doubts
+}
+
+// sheetLink returns the address of the page of the sheet, or of the form that reads it.
+func (v *result) sheetLink() string {
+	if v.Linked == nil {
+		return sheetURL(v.Car)
+	}
+	return cmp.Or(v.Linked.Page, sheetURL(v.Car))
+}

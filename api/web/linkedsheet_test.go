@@ -1,0 +1,139 @@
+package web
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"ushuru/pkg/message"
+	"ushuru/pkg/sheet"
+	"ushuru/pkg/vehicle"
+)
+
+// readingAPI is an API whose every estimate is cached, of a car with a sheet, and that reads the
+// sheet in a job.
+type readingAPI struct {
+	t       *testing.T
+	begun   atomic.Int32                   // readings
+	outcome atomic.Pointer[map[string]any] // of the job; nil while it runs
+	refused atomic.Pointer[string]         // the response to a reading that does not start
+}
+
+func (a *readingAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.URL.Path == pathReport:
+		a.begun.Add(1)
+		if said := a.refused.Load(); said != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = w.Write([]byte(*said))
+			return
+		}
+		w.Header().Set("Location", "/v1/jobs/1")
+		w.WriteHeader(http.StatusAccepted)
+	case strings.HasPrefix(r.URL.Path, "/v1/jobs/"):
+		said := map[string]any{"id": "1", "state": "running", "created": time.Now()}
+		if ended := a.outcome.Load(); ended != nil {
+			for name, value := range *ended {
+				said[name] = value
+			}
+		}
+		_ = json.NewEncoder(w).Encode(said)
+	default:
+		answering(a.t, func(e *vehicle.Estimate) {
+			address := "https://cars.example/sheet.jpg"
+			e.Car.ConditionReportURL = &address
+			e.Doubts = []vehicle.Doubt{{Code: "sheet_not_read", Level: "doubt", Text: message.Say("doubt/sheet_not_read", nil)}}
+		})(w, r)
+	}
+}
+
+// badReport is a report on a sheet whose car was in an accident.
+func badReport(t *testing.T) vehicle.ConditionReport {
+	t.Helper()
+	answer := reading(t)
+	var report sheet.Report
+	if err := json.Unmarshal(answer.Report, &report); err != nil {
+		t.Fatal(err)
+	}
+	grade := "R"
+	report.Grades.OverallRaw = &grade
+	report.RedFlags = sheet.FindRedFlags(&report)
+	var err error
+	if answer.Report, err = json.Marshal(report); err != nil {
+		t.Fatal(err)
+	}
+	return answer
+}
+
+// TestALinkedSheetIsReadOnceAndSpeaksInTheAnswer: the number stands before it is read, and the
+// reading starts once, whoever looks.
+func TestALinkedSheetIsReadOnceAndSpeaksInTheAnswer(t *testing.T) {
+	t.Parallel()
+	api := &readingAPI{t: t}
+	_, h := served(t, api.ServeHTTP)
+	at := ask(t, h, "u=https://cars.example/1")
+	const unread = "There is an auction sheet and it was not read"
+	if body := shows(t, h, at, `id="number">TSh 46.1 million<`, "data-reading", "being read"); strings.Contains(body, unread) {
+		t.Errorf("a sheet that is being read is called not read:\n%s", body)
+	}
+	shows(t, h, at+"/paper", "<h1")
+	api.outcome.Store(&map[string]any{"state": "succeeded", "result": badReport(t)})
+	body := shows(t, h, at, `<b class="danger">`, "repair history to the body frame", `href="/s/`)
+	for _, never := range []string{"data-reading", unread} {
+		if strings.Contains(body, never) {
+			t.Errorf("the page of a sheet that was read has %q:\n%s", never, body)
+		}
+	}
+	if title := between(body, `og:title" content="`, `"`); !strings.Contains(title, "not our advice") {
+		t.Errorf("got the preview %q, want the doubt of the sheet in it", title)
+	}
+	shows(t, h, "/s/"+between(body, `href="/s/`, `"`), "Know this before you pay")
+	shows(t, h, at+"?lang=sw", "Ona karatasi")
+	if n := api.begun.Load(); n != 1 {
+		t.Errorf("%d readings of one sheet, want 1", n)
+	}
+}
+
+// TestALinkedSheetThatIsNotReadIsSaid in one sentence, and fails nothing.
+func TestALinkedSheetThatIsNotReadIsSaid(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		outcome map[string]any
+		refused string
+		want    string // "" for nothing of it
+	}{
+		"no sheet": {outcome: failedWith("not_a_sheet"), want: "The picture says no."},
+		"budget":   {outcome: failedWith("ai_budget_used_up"), want: "The picture says no."},
+		"no AI":    {outcome: failedWith("no_ai")},
+		"refused":  {refused: `{"error":"No such site.","code":"url_unsupported"}`, want: "No such site."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			api := &readingAPI{t: t}
+			if c.outcome != nil {
+				api.outcome.Store(&c.outcome)
+			}
+			if c.refused != "" {
+				api.refused.Store(&c.refused)
+			}
+			_, h := served(t, api.ServeHTTP)
+			at := ask(t, h, "u=https://cars.example/1")
+			body := shows(t, h, at, `id="number">TSh 46.1 million<`, "There is an auction sheet and it was not read", `href="/s?u=https`)
+			if said := "<b>Auction sheet:</b> " + c.want; strings.Contains(body, said) != (c.want != "") {
+				t.Errorf("want %q beside the number in\n%s", said, body)
+			}
+			shows(t, h, at, "<h1")
+			if n := api.begun.Load(); n != 1 && c.refused == "" {
+				t.Errorf("%d readings, want 1", n)
+			}
+		})
+	}
+}
+
+func failedWith(code string) map[string]any {
+	said := message.Text{EN: "The picture says no.", SW: "Picha inasema hapana."}
+	return map[string]any{"state": "failed", "error": vehicle.Error{Code: code, Message: said.EN, Text: &said}}
+}

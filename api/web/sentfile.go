@@ -1,0 +1,85 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"html"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"ushuru/pkg/bill"
+)
+
+// sentFile answers a file as what its bytes are, whatever its name says: an auction sheet, a table
+// of cars, or the lines of a bill. It returns the page of a car that a browser has saved, with its
+// address in the form: its answer is yet to be made.
+func (p *Pages) sentFile(w http.ResponseWriter, r *http.Request, data []byte) (page *upload, err error) {
+	plain := bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	kind, _, _ := strings.Cut(http.DetectContentType(plain), ";")
+	switch {
+	case len(data) == 0:
+		return nil, p.unclear(w, r, "page/file.none", home{})
+	case kind == "text/html":
+		return p.savedPage(w, r, plain)
+	case kind == "text/plain":
+		lines, isBill := "", false
+		err := p.inTurn(r.Context(), r, func(context.Context) error {
+			lines, isBill = bill.Lines(string(plain[:min(len(plain), maxText)]))
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if isBill {
+			r.PostForm = url.Values{"text": {lines}}
+			return nil, p.submitBill(w, r)
+		}
+		return nil, p.forward(w, r, data, p.lots.Upload)
+	case kind == "application/zip": // a workbook is one
+		return nil, p.forward(w, r, data, p.lots.Upload)
+	}
+	return nil, p.forward(w, r, data, p.sendSheet) // which says of other files what they are
+}
+
+// forward gives a file to who reads it from a form with nothing else.
+func (*Pages) forward(w http.ResponseWriter, r *http.Request, data []byte, to func(http.ResponseWriter, *http.Request) error) error {
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	part, err := form.CreateFormFile("file", "file")
+	if err == nil {
+		_, err = part.Write(data)
+	}
+	if err == nil {
+		err = form.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("web: a form in memory: %w", err)
+	}
+	r = r.Clone(r.Context())
+	r.Body, r.ContentLength, r.PostForm, r.Form = io.NopCloser(&body), int64(body.Len()), nil, nil
+	r.Header.Set("Content-Type", form.FormDataContentType())
+	return to(w, r)
+}
+
+// addressPattern is where a saved page says where it is from.
+var addressPattern = regexp.MustCompile(`(?i)<!-- saved from url=[^>]*>|<link\b[^>]*\bcanonical\b[^>]*>|<meta\b[^>]*\bog:url\b[^>]*>`)
+
+// savedPage returns the page of a car that a browser has saved.
+func (p *Pages) savedPage(w http.ResponseWriter, r *http.Request, data []byte) (*upload, error) {
+	page, err := pageOf(data)
+	if err != nil {
+		return nil, err
+	}
+	said := strings.Join(addressPattern.FindAllString(page.html, -1), "\n")
+	links := linksIn(html.UnescapeString(said))
+	if len(links) == 0 {
+		return nil, p.unclear(w, r, "page/file.no_address", home{})
+	}
+	r.PostForm = url.Values{"u": links[:1]}
+	return page, nil
+}
