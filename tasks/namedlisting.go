@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +9,7 @@ import (
 
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/jsonobject"
 )
 
 // namedListing says that an API key has named a listing with an inspection sheet: a
@@ -28,34 +28,15 @@ func nameOf(owner string, request EstimateInput, estimate json.RawMessage) (n na
 	if owner == "" || request != listed {
 		return n, nil
 	}
-	sheet, err := textOf(estimate, "conditionReportUrl")
-	if err != nil || sheet == "" {
-		return n, err
-	}
-	until, err := textOf(estimate, "validUntil")
-	if err != nil || until == "" {
-		return n, err
+	sheet, until := jsonobject.Text(estimate, "car", "conditionReportUrl"), jsonobject.Text(estimate, "validUntil")
+	if sheet == "" || until == "" {
+		return n, nil
 	}
 	if n.expiry, err = time.Parse(time.RFC3339, until); err != nil {
 		return n, fmt.Errorf("tasks: result: %w", err)
 	}
 	n.key, n.value = cache.ListingKey(ReportInput{URL: sheet}.For(owner).ID(), owner), []byte(listed.Key())
 	return n, nil
-}
-
-// textOf returns the first text of a field in a result, "" when there is none: most
-// results are long, and only this is needed of them. No text in it can look like a
-// field, because its quotation marks are escaped.
-func textOf(result json.RawMessage, field string) (text string, err error) {
-	name := []byte(`"` + field + `":`)
-	at := bytes.Index(result, append(name, '"'))
-	if at < 0 {
-		return "", nil
-	}
-	if err := json.NewDecoder(bytes.NewReader(result[at+len(name):])).Decode(&text); err != nil {
-		return "", fmt.Errorf("tasks: result: %w", err)
-	}
-	return text, nil
 }
 
 // NameListing stores what an API key has named with a job that ended with a result. It may

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/logs"
 	"ushuru/pkg/metrics"
 	"ushuru/pkg/redisx"
@@ -71,14 +72,13 @@ func Ended(counts *metrics.Metrics, log *slog.Logger, job *jobs.Job) {
 		end.Code = job.Error.Code
 	}
 	counts.JobEnded(end)
-	var scraped tasks.Scraped
-	_ = json.Unmarshal(job.Outputs[tasks.StepScrape], &scraped) // without one there is no car to name
+	car := func(name string) string { return jsonobject.Text(job.Outputs[tasks.StepScrape], "car", name) }
 	retries := 0
 	for _, step := range job.Steps {
 		retries += step.Retries
 	}
 	ctx := logs.With(context.Background(), "job", job.ID, "request", job.Origin.Request, "key", job.Owner, "kind", job.Kind,
-		"class", end.Class, "site", pageHostOf(job), "car", strings.TrimSpace(scraped.Car.Make+" "+scraped.Car.Model))
+		"class", end.Class, "site", pageHostOf(job), "car", strings.TrimSpace(car("make")+" "+car("model")))
 	log.InfoContext(ctx, "job ended", "outcome", cmp.Or(end.Code, end.State), "duration", end.Took,
 		"steps", len(job.Steps), "retries", retries)
 }

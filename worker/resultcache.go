@@ -10,6 +10,7 @@ import (
 
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/sheet/scan"
@@ -43,14 +44,14 @@ func (c *resultCache) putEstimate(ctx context.Context, job *jobs.Job, result []b
 	if err != nil {
 		return err
 	}
-	var estimate struct {
-		ValidUntil time.Time `json:"validUntil"`
-	}
-	if err := json.Unmarshal(result, &estimate); err != nil {
-		return fmt.Errorf("worker: result: %w", err)
+	var until time.Time // a result that does not say it is not cached
+	if text := jsonobject.Text(result, "validUntil"); text != "" {
+		if until, err = time.Parse(time.RFC3339, text); err != nil {
+			return fmt.Errorf("worker: result: %w", err)
+		}
 	}
 	return c.results.For(job.Owner).Pipelined(ctx, func(results *cache.Cache) error {
-		err := results.Put(ctx, key, result, estimate.ValidUntil)
+		err := results.Put(ctx, key, result, until)
 		return errors.Join(err, tasks.NameListing(ctx, results, job.Owner, job.Kind, job.Input, result))
 	})
 }

@@ -3,18 +3,18 @@
 package cache
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
 )
@@ -275,22 +275,10 @@ func (c *Cache) Pipelined(ctx context.Context, do func(*Cache) error) error {
 
 // markCached replaces the value of the top-level "cached".
 func markCached(response []byte) ([]byte, error) {
-	decoder := json.NewDecoder(bytes.NewReader(response))
-	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
-		return nil, ErrNoFlag
-	}
-	for decoder.More() {
-		name, err := decoder.Token()
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrNoFlag, err)
-		}
-		var value json.RawMessage
-		if err := decoder.Decode(&value); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrNoFlag, err)
-		}
-		if name == "cached" && (string(value) == "false" || string(value) == "true") {
-			end := int(decoder.InputOffset())
-			return bytes.Join([][]byte{response[:end-len(value)], response[end:]}, []byte("true")), nil
+	for name, value := range jsonobject.Members(response) {
+		if string(name) == "cached" && (string(value) == "false" || string(value) == "true") {
+			at := cap(response) - cap(value) // value is a part of response
+			return slices.Concat(response[:at], []byte("true"), response[at+len(value):]), nil
 		}
 	}
 	return nil, ErrNoFlag

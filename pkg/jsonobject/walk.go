@@ -2,6 +2,7 @@ package jsonobject
 
 import (
 	"bytes"
+	"encoding/json"
 	"iter"
 	"strings"
 )
@@ -34,6 +35,23 @@ func Elements(array []byte) iter.Seq[[]byte] {
 			at = skipTo(array, end)
 		}
 	}
+}
+
+// Text returns the text at a path of names in a JSON object that encoding/json has written, ""
+// where there is none.
+func Text(object []byte, path ...string) (text string) {
+	for _, name := range path {
+		var found []byte
+		for own, value := range Members(object) {
+			if string(own) == name {
+				found = value
+				break
+			}
+		}
+		object = found
+	}
+	_ = json.Unmarshal(object, &text) // what is no text is none
+	return text
 }
 
 // skipTo returns where the next name or value begins: behind white space, a comma or a colon.

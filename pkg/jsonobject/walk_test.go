@@ -28,6 +28,18 @@ func TestTheMembersAndElementsOfJSON(t *testing.T) {
 	}
 }
 
+func TestATextOfJSON(t *testing.T) {
+	t.Parallel()
+	const object = `{"car":{"make":"TOYOTA","note":"\"a\" \u0026 b","year":2012},"until":"2026"}`
+	for path, want := range map[string]string{
+		"until": "2026", "car make": "TOYOTA", "car note": `"a" & b`, "car year": "", "car": "", "make": "", "car make x": "",
+	} {
+		if got := jsonobject.Text([]byte(object), strings.Fields(path)...); got != want {
+			t.Errorf("%s: got %q, want %q", path, got, want)
+		}
+	}
+}
+
 // FuzzMembers: the members of what encoding/json accepts are valid JSON, and nothing else
 // makes them panic.
 func FuzzMembers(f *testing.F) {
@@ -49,5 +61,6 @@ func FuzzMembers(f *testing.F) {
 		for range jsonobject.Elements(data) { // it must not panic
 			count++
 		}
+		_ = jsonobject.Text(data, "a", "b")
 	})
 }

@@ -94,7 +94,7 @@ func Grouped(digits string) string {
 }
 
 // MarshalJSON writes the string form, "1,234.56".
-func (a Amount) MarshalJSON() ([]byte, error) { return json.Marshal(a.String()) }
+func (a Amount) MarshalJSON() ([]byte, error) { return []byte(`"` + a.String() + `"`), nil }
 
 // UnmarshalJSON reads the string form. Reading the looser forms that the
 // authority may send is the business of its client.
