@@ -175,6 +175,7 @@ type result struct {
 	Bid      string // address of the form for the highest price
 	Compare  string // address of the form that compares it with another car
 	Linked   *linkedSheet
+	Look     string // address of what the sheet changes on the page, once it is read
 	Sheet    string // address of the page of its auction sheet, or of the form for it; "" without one
 	Bill     string // address of the form for its bill; "" for a car without a listing
 	Message  string // for the seller
@@ -250,7 +251,7 @@ func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result
 	}
 	view.Choose, view.Bid = found.with(r.URL.Path+"/choose"), view.Request.at("/bid", "target")
 	view.Compare = "/c?" + url.Values{"u1": {found.with(r.URL.Path)}}.Encode()
-	view.Paper = found.with(r.URL.Path + "/paper")
+	view.Paper, view.Look = found.with(r.URL.Path+"/paper"), found.with(r.URL.Path+"/doubts")
 	if view.Link != "" {
 		view.Bill = "/bill?" + url.Values{"u": {view.Link}}.Encode()
 	}

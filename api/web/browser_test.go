@@ -120,7 +120,11 @@ func TestABuyerSeesTheCost(t *testing.T) {
 
 	b.view(360, "light")
 	b.ask(service.URL+"/?lang=en", link)
+	b.await(`!document.querySelector("[data-reading]")`) // until what its sheet says stands there too
 	b.checkBudget(service.URL)
+	if said := b.text(`document.getElementById("doubt").textContent`); !strings.Contains(said, "Auction sheet: ") || !strings.Contains(said, "grade 4.5") {
+		t.Errorf("the answer says of its sheet: %q", said)
+	}
 	address := b.text("location.href")
 	for _, l := range looks() {
 		b.view(l.width, l.scheme)
@@ -169,7 +173,7 @@ func (b *browser) checkSwahili() {
 const (
 	maxHome   = 8 << 10
 	maxAnswer = 12 << 10
-	maxVisit  = 21 << 10
+	maxVisit  = 16 << 10
 	maxScript = 4 << 10 // of all scripts of the visit
 	maxStyle  = 4 << 10
 )
@@ -184,7 +188,7 @@ func (b *browser) checkBudget(home string) {
 		b.t.Logf("%6.0f bytes %s", size, address)
 		total += size
 		kinds[path.Ext(address)] += size
-		if !strings.HasPrefix(address, "/e/") && address != "/go" && !strings.HasPrefix(address, "/static/answer.") &&
+		if !strings.HasPrefix(address, "/e/") && address != "/go" && !strings.HasPrefix(address, "/s/") &&
 			!strings.HasPrefix(address, "/static/wait.") {
 			start += size
 		}

@@ -76,7 +76,7 @@ func TestALinkedSheetIsReadOnceAndSpeaksInTheAnswer(t *testing.T) {
 	_, h := served(t, api.ServeHTTP)
 	at := ask(t, h, "u=https://cars.example/1")
 	const unread = "There is an auction sheet and it was not read"
-	if body := shows(t, h, at, `id="number">TSh 46.1 million<`, "data-reading", "being read"); strings.Contains(body, unread) {
+	if body := shows(t, h, at, `id="number">TSh 46.1 million<`, `data-reading="/s/`, "being read"); strings.Contains(body, unread) {
 		t.Errorf("a sheet that is being read is called not read:\n%s", body)
 	}
 	shows(t, h, at+"/paper", "<h1")
@@ -86,6 +86,9 @@ func TestALinkedSheetIsReadOnceAndSpeaksInTheAnswer(t *testing.T) {
 		if strings.Contains(body, never) {
 			t.Errorf("the page of a sheet that was read has %q:\n%s", never, body)
 		}
+	}
+	if part := shows(t, h, at+"/doubts", `<b class="danger">`, "id=\"minds\"", "not%20our%20advice"); strings.Contains(part, "<html") {
+		t.Errorf("what the sheet changes is a whole page:\n%s", part)
 	}
 	if title := between(body, `og:title" content="`, `"`); !strings.Contains(title, "not our advice") {
 		t.Errorf("got the preview %q, want the doubt of the sheet in it", title)

@@ -147,6 +147,7 @@ func (p *Pages) Register(router *mux.Router) {
 	}
 	router.Handle("/{kind:e|bid|c}"+patternToken+"/choose", p.Page(p.choose)).Methods(get...)
 	router.Handle("/e"+patternToken+"/paper", p.Page(p.paper)).Methods(get...)
+	router.Handle("/e"+patternToken+"/doubts", p.Page(p.doubts)).Methods(get...)
 	router.Handle("/s"+patternToken+"/map.svg", p.Page(p.damageMap)).Methods(get...)
 	for _, kind := range kinds {
 		router.PathPrefix("/" + kind + "/").Handler(p.Page(p.notFound)).Methods(get...)

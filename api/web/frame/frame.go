@@ -152,12 +152,13 @@ func (f *Frame) Render(w http.ResponseWriter, r *http.Request, status int, s Scr
 	s.Lang = f.Language(w, r)
 	s.Other, s.Simulated = other(s.Lang), f.options.Simulated
 	s.Switch, s.Posted = switchURL(r, s.Other)
+	s.Returned = request.From(r).Visitor != ""
 	shown, ok := f.screens[s.Lang][s.Name]
 	if !ok {
 		return fmt.Errorf("frame: no template %q", s.Name)
 	}
 	var body bytes.Buffer
-	if err := shown.ExecuteTemplate(&body, "layout.html", s); err != nil {
+	if err := shown.ExecuteTemplate(&body, cmp.Or(s.Part, "layout.html"), s); err != nil {
 		return fmt.Errorf("frame: %w", err)
 	}
 	if s.Index {

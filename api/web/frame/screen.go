@@ -24,6 +24,7 @@ var layoutFiles embed.FS
 // Screen is what a template shows.
 type Screen struct {
 	Name  string // of the template
+	Part  string // of it that is sent without what is around it; "" for a whole page
 	Title string // "" is that of the start page
 	Index bool   // search engines may list it
 	Body  any
@@ -41,6 +42,7 @@ type Screen struct {
 	Lang, Other, Switch string
 	Posted              [][2]string // what the page answers, to be sent again in the other language
 	Simulated           bool
+	Returned            bool // the visitor was here before
 }
 
 // Preview is what a messenger shows of a link.

@@ -1,4 +1,6 @@
-// Without this a page of work loads again by itself, and that of a car shows its sheet when loaded again.
+// Without this the page loads again by itself.
+document.querySelector("meta[http-equiv]").remove();
+stop();
 const $ = id => document.getElementById(id);
 const steps = $("steps");
 const states = ["waiting", "running", "done", "failed"];
@@ -10,50 +12,25 @@ const reload = seconds => setTimeout(async () => {
   reload(Math.min(2 * seconds + 1, 30));
 }, 1000 * seconds);
 
-function follow() {
-  document.querySelector("meta[http-equiv]").remove();
-  stop();
-  const source = new EventSource(steps.dataset.events);
-  source.addEventListener("steps", event => {
-    const {steps: list, why, car} = JSON.parse(event.data);
-    for (const step of list) {
-      const row = steps.querySelector(`[data-step="${CSS.escape(step.name)}"]`);
-      if (!row || row.dataset.state === step.state) continue;
-      row.dataset.state = step.state;
-      const at = states.indexOf(step.state);
-      row.firstElementChild.textContent = "○◐●✕"[at];
-      row.lastElementChild.textContent = steps.dataset.words.split("|")[at];
-    }
-    document.querySelector("progress").value = list.filter(step => step.state === "done").length;
-    const text = why[document.documentElement.lang] || "";
-    say("why", text);
-    $("late").hidden = !text;
-    say("car", car);
-  });
-  source.addEventListener("end", () => { source.close(); reload(0); });
-  source.onerror = () => {
-    say("why", steps.dataset.moment);
-    if (source.readyState === EventSource.CLOSED) reload(3);
-  };
-}
-
-// The auction sheet is read after the number of its car is shown.
-function look(seconds) {
-  if (!document.querySelector("[data-reading]")) return;
-  setTimeout(() => {
-    const request = new XMLHttpRequest();
-    request.open("GET", location.href);
-    request.responseType = "document";
-    request.onloadend = () => {
-      for (const id of ["doubt", "send", "minds"]) {
-        const now = request.response?.getElementById(id);
-        if (now && now.outerHTML !== $(id).outerHTML) $(id).replaceWith(now);
-      }
-      look(Math.min(2 * seconds, 60));
-    };
-    request.send();
-  }, 1000 * seconds);
-}
-
-if (steps) follow();
-else look(1);
+const source = new EventSource(steps.dataset.events);
+source.addEventListener("steps", event => {
+  const {steps: list, why, car} = JSON.parse(event.data);
+  for (const step of list) {
+    const row = steps.querySelector(`[data-step="${CSS.escape(step.name)}"]`);
+    if (!row || row.dataset.state === step.state) continue;
+    row.dataset.state = step.state;
+    const at = states.indexOf(step.state);
+    row.firstElementChild.textContent = "○◐●✕"[at];
+    row.lastElementChild.textContent = steps.dataset.words.split("|")[at];
+  }
+  document.querySelector("progress").value = list.filter(step => step.state === "done").length;
+  const text = why[document.documentElement.lang] || "";
+  say("why", text);
+  $("late").hidden = !text;
+  say("car", car);
+});
+source.addEventListener("end", () => { source.close(); reload(0); });
+source.onerror = () => {
+  say("why", steps.dataset.moment);
+  if (source.readyState === EventSource.CLOSED) reload(3);
+};
