@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -15,9 +14,7 @@ import (
 func (s *Server) authenticated(next http.Handler) request.Handler {
 	return func(w http.ResponseWriter, plain *http.Request) error {
 		r := request.From(plain)
-		ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
-		key, err := s.options.Verify(ctx, credential(r.Header))
-		cancel()
+		key, err := s.options.Verify(r.Context(), credential(r.Header))
 		switch {
 		case errors.Is(err, keys.ErrInvalid):
 			r.Refused = key.ID

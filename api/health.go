@@ -28,7 +28,7 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
 	if err := redisx.CheckWrite(ctx, s.options.Redis); err != nil {
-		return request.ErrUnavailable.WithCause(err)
+		return err
 	}
 	return request.WriteJSON(w, http.StatusOK, map[string]string{"status": "ready"})
 }
@@ -36,8 +36,7 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 // traStatus answers GET /v1/tra-status from what the workers recorded in Redis.
 // It never calls TRA.
 func (s *Server) traStatus(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
-	defer cancel()
+	ctx := r.Context()
 	status, err := s.options.Status(ctx)
 	if err != nil {
 		return request.ErrUnavailable.WithCause(err)

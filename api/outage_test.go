@@ -82,6 +82,34 @@ func TestSilentRedisDoesNotHang(t *testing.T) {
 	}
 }
 
+// TestWaiterOfASilentRedisIsAnswered: a caller waits for a job when Redis falls silent. The job may
+// go on, so the answer says where it is.
+func TestWaiterOfASilentRedisIsAnswered(t *testing.T) {
+	t.Parallel()
+	testenv.Long(t)
+	line := redistest.Proxy(t, miniredis.RunT(t).Addr())
+	a := newApp(t, redistest.Open(t, line.URL), nil)
+	answered := make(chan answer, 1)
+	go func() {
+		r := a.request(t, http.MethodPost, "/v1/estimate", `{"url":"`+site+hangs+`"}`)
+		r.Header.Set("Prefer", "wait=3")
+		answered <- a.send(t, r)
+	}()
+	testenv.Await(t, "the request that waits for the job", func() (any, bool) {
+		waiting := a.hub.Waiting()
+		return waiting, waiting == 1
+	})
+	line.Delay(time.Hour)
+	select {
+	case got := <-answered:
+		if got.status != http.StatusAccepted || !strings.Contains(got.header.Get("Location"), "/v1/jobs/") {
+			t.Errorf("got %d %s, want 202 with the address of the job", got.status, got.body)
+		}
+	case <-time.After(time.Minute): // it takes 12 s; without a bound for each command it takes longer
+		t.Error("the caller has no answer")
+	}
+}
+
 func TestPanicIsA500WithoutDetails(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) { o.Status = authority{panics: true}.Status })

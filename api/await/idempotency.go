@@ -74,11 +74,9 @@ func (k *Work) Begin(w http.ResponseWriter, r *request.Request, identity any) (*
 	if err != nil {
 		return nil, fmt.Errorf("await: identity of a request: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
-	defer cancel()
 	// A new record counts against the limits, also when a cached result responds.
 	record, taken := pace.Kept{Size: recordBytes, TTL: requestTTL}, false
-	stored, err := requestRecords{k.options.Redis}.begin(ctx, r.Key.ID, r.URL.Path, r.IdempotencyKey, body, func() error {
+	stored, err := requestRecords{k.options.Redis}.begin(r.Context(), r.Key.ID, r.URL.Path, r.IdempotencyKey, body, func() error {
 		err := k.options.Limits.Take(w, r, Demand{Keep: []pace.Kept{record}})
 		taken = err == nil
 		return err
@@ -86,14 +84,11 @@ func (k *Work) Begin(w http.ResponseWriter, r *request.Request, identity any) (*
 	if err != nil && taken {
 		err = errors.Join(err, k.options.Limits.GiveBack(r, record))
 	}
-	var refused *problem.Problem
 	switch {
 	case errors.Is(err, errKeyReused):
 		return nil, errReused.WithCause(err)
-	case errors.As(err, &refused):
-		return nil, refused
 	case err != nil:
-		return nil, request.ErrUnavailable.WithCause(err)
+		return nil, err
 	}
 	same := &Idempotent{stored}
 	same.SetReplayed(w, stored.outcome != "")
@@ -131,15 +126,13 @@ func (same *Idempotent) SetOutcome(parent context.Context, kind, value string) (
 }
 
 // setOutcome is SetOutcome in place of an outcome that is over: "" for none.
-func (same *Idempotent) setOutcome(parent context.Context, kind, value, over string) (string, error) {
+func (same *Idempotent) setOutcome(ctx context.Context, kind, value, over string) (string, error) {
 	if same == nil {
 		return value, nil
 	}
-	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
-	defer cancel()
 	stored, err := same.stored.setOutcome(ctx, kind+":"+value, over)
 	if err != nil {
-		return "", request.ErrUnavailable.WithCause(err)
+		return "", err
 	}
 	same.stored.outcome = stored
 	value, _ = same.Outcome(kind)

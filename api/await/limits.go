@@ -89,11 +89,9 @@ func (l *Limits) CheckRate(w http.ResponseWriter, r *request.Request) error {
 	if perMinute <= 0 || r.Counted {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
-	defer cancel()
-	allowance, err := l.options.Rates.Take(ctx, pace.PerMinute(r.Caller(), perMinute))
+	allowance, err := l.options.Rates.Take(r.Context(), pace.PerMinute(r.Caller(), perMinute))
 	if err != nil {
-		return request.ErrUnavailable.WithCause(err)
+		return err
 	}
 	r.Counted = true
 	request.SetRateLimit(w.Header(), pace.Policy{Name: "minute", Quota: perMinute, Window: time.Minute}, allowance)
@@ -116,8 +114,7 @@ func (l *Limits) Take(w http.ResponseWriter, r *request.Request, wanted Demand) 
 	if err := l.CheckRate(w, r); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
-	defer cancel()
+	ctx := r.Context()
 	own, key := l.of(r), r.Caller()
 	if wanted.Rows > 0 {
 		if err := l.checkRows(ctx, r, wanted.Rows); err != nil {
@@ -129,7 +126,7 @@ func (l *Limits) Take(w http.ResponseWriter, r *request.Request, wanted Demand) 
 		r.Reserved, err = l.options.Jobs.Reserve(ctx, r.Holder(), own.Jobs)
 		switch {
 		case err != nil:
-			return request.ErrUnavailable.WithCause(err)
+			return err
 		case r.Reserved == "":
 			return errTooManyJobs
 		}
@@ -146,7 +143,7 @@ func (l *Limits) Take(w http.ResponseWriter, r *request.Request, wanted Demand) 
 		_ = l.Track(r, nil) // else the place falls back by itself
 	}
 	if err != nil {
-		return request.ErrUnavailable.WithCause(err)
+		return err
 	}
 	w.Header().Set("Key-Bytes", account.Header())
 	if ok {
@@ -210,11 +207,9 @@ type Room struct {
 
 // Room returns whether there is room for things.
 func (l *Limits) Room(r *request.Request, things ...pace.Kept) (room Room, err error) {
-	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
-	defer cancel()
-	account, err := l.options.Bytes.Read(ctx, pace.Holder{Whole: r.Caller()})
+	account, err := l.options.Bytes.Read(r.Context(), pace.Holder{Whole: r.Caller()})
 	if err != nil {
-		return room, request.ErrUnavailable.WithCause(err)
+		return room, err
 	}
 	account.Limit = l.of(r).Bytes
 	needed := total(things)
@@ -238,11 +233,9 @@ func (l *Limits) ShowAITokens(w http.ResponseWriter, r *request.Request) error {
 	if limit <= 0 || l.options.AIUsage == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
-	defer cancel()
-	used, resets, err := l.options.AIUsage(ctx, r.Caller())
+	used, resets, err := l.options.AIUsage(r.Context(), r.Caller())
 	if err != nil {
-		return request.ErrUnavailable.WithCause(err)
+		return err
 	}
 	left := request.WholeSeconds(time.Until(resets))
 	value := fmt.Sprintf("used=%d, limit=%d, reset=%s", used, limit, request.Seconds(left))

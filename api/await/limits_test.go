@@ -3,6 +3,7 @@ package await
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -41,10 +42,10 @@ func ask(t *testing.T, own pace.Limits) (*httptest.ResponseRecorder, *request.Re
 
 // codeOf returns the code of a problem, "" of none.
 func codeOf(err error) string {
-	if p, ok := errors.AsType[*problem.Problem](err); ok {
-		return p.Code
+	if err == nil {
+		return ""
 	}
-	return ""
+	return request.ProblemOf(err).Code
 }
 
 func TestARequestCountsOnceAgainstTheRate(t *testing.T) {
@@ -223,7 +224,7 @@ func TestTokensOfTheAI(t *testing.T) {
 	var used int64
 	l.options.AIUsage = func(_ context.Context, key string) (int64, time.Time, error) {
 		if key != "key" {
-			return 0, time.Time{}, errors.New("the usage of " + key)
+			return 0, time.Time{}, fmt.Errorf("the usage of %s: %w", key, io.ErrUnexpectedEOF)
 		}
 		return used, time.Now().Add(time.Hour), nil
 	}

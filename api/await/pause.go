@@ -11,7 +11,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"ushuru/api/request"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/message"
 	"ushuru/tasks"
@@ -20,13 +19,11 @@ import (
 // checkPause tells a person at once that the site of a listing has asked all
 // workers to pause, and until when. A job would wait for that, or end with the
 // same error.
-func (k *Work) checkPause(parent context.Context, listing string) error {
-	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
-	defer cancel()
+func (k *Work) checkPause(ctx context.Context, listing string) error {
 	host := hostOf(listing)
 	paces, err := fetch.PacesOf(ctx, k.options.Redis, host)
 	if err != nil {
-		return request.ErrUnavailable.WithCause(err)
+		return err
 	}
 	if paused := tasks.SitePaused(paces[host].Pause, tasks.OfferPage, nil); paused != nil {
 		return ErrorProblem(tasks.JobError(paused))
@@ -73,9 +70,7 @@ func (h *holds) ask(parent context.Context, read func(context.Context) error) {
 	if time.Since(h.failed) < hindranceInterval {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), request.RedisTimeout)
-	defer cancel()
-	if err := read(ctx); err != nil {
+	if err := read(context.WithoutCancel(parent)); err != nil {
 		h.failed = time.Now()
 	}
 }

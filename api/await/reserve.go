@@ -35,7 +35,7 @@ func (l *Limits) checkRows(ctx context.Context, r *request.Request, more int) er
 	}
 	switch {
 	case err != nil:
-		return request.ErrUnavailable.WithCause(err)
+		return err
 	case !ok || reserved.Used+int64(running) > int64(limit):
 		l.LeaveRows(r) //nolint:contextcheck // it has that of the request
 		return errTooManyBatchItems
@@ -48,9 +48,7 @@ func (l *Limits) LeaveRows(r *request.Request) {
 	if r.Reserved == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), request.RedisTimeout)
-	defer cancel()
-	_ = l.options.Rows.Forget(ctx, r.Holder(), r.Reserved) // else it falls back by itself
+	_ = l.options.Rows.Forget(context.WithoutCancel(r.Context()), r.Holder(), r.Reserved) // else it falls back by itself
 	r.Reserved = ""
 }
 
@@ -63,25 +61,18 @@ func (l *Limits) Track(r *request.Request, job *jobs.Job) error {
 	if job != nil && !job.State.Ended() {
 		id = job.ID
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), request.RedisTimeout)
-	defer cancel()
 	place := r.Reserved
 	r.Reserved = ""
-	if err := l.options.Jobs.Track(ctx, r.Holder(), place, id); err != nil {
-		return request.ErrUnavailable.WithCause(err)
-	}
-	return nil
+	return l.options.Jobs.Track(context.WithoutCancel(r.Context()), r.Holder(), place, id)
 }
 
 // GiveBack ends the count of what Take has counted and what is not kept, also when the client
 // has gone away.
 func (l *Limits) GiveBack(r *request.Request, things ...pace.Kept) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), request.RedisTimeout)
-	defer cancel()
 	back := slices.Clone(things)
 	for i := range back {
 		back[i].Size = -back[i].Size
 	}
-	_, err := l.options.Bytes.Settle(ctx, pace.Holder{Whole: r.Caller()}, back...)
+	_, err := l.options.Bytes.Settle(context.WithoutCancel(r.Context()), pace.Holder{Whole: r.Caller()}, back...)
 	return err
 }

@@ -26,7 +26,6 @@ import (
 
 // Each is named by its code.
 var (
-	ErrJobNotFound = problem.NotFound("job_not_found")
 	errCancelled   = problem.Conflict("cancelled")
 	errNotFinished = problem.New(http.StatusGatewayTimeout, "not_finished", nil).After(request.PollAfter)
 )
@@ -222,17 +221,12 @@ func (k *Work) cached(ctx context.Context, key cache.Key) (Outcome, error) {
 }
 
 // CachedResult returns a cached result; nil when there is none.
-func (k *Work) CachedResult(parent context.Context, key cache.Key) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
-	defer cancel()
+func (k *Work) CachedResult(ctx context.Context, key cache.Key) ([]byte, error) {
 	cached, err := k.options.Cache.Get(ctx, key)
-	switch {
-	case errors.Is(err, cache.ErrMiss):
+	if errors.Is(err, cache.ErrMiss) {
 		return nil, nil
-	case err != nil:
-		return nil, request.ErrUnavailable.WithCause(err)
 	}
-	return cached, nil
+	return cached, err
 }
 
 // stored loads the outcome that the same request had before under its Idempotency-Key. It
@@ -249,7 +243,7 @@ func (k *Work) stored(ctx context.Context, same *Idempotent) (Outcome, error) {
 		return Outcome{}, nil
 	}
 	job, err := k.Job(ctx, id)
-	if errors.Is(err, ErrJobNotFound) {
+	if errors.Is(err, jobs.ErrNotFound) {
 		return Outcome{}, nil
 	}
 	if err == nil && job.State == jobs.Failed && ProblemOf(job).Retryable() {
@@ -259,17 +253,8 @@ func (k *Work) stored(ctx context.Context, same *Idempotent) (Outcome, error) {
 }
 
 // Job reads a job's record.
-func (k *Work) Job(parent context.Context, id string) (*jobs.Job, error) {
-	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
-	defer cancel()
-	job, err := k.options.Tasks.Job(ctx, id)
-	switch {
-	case errors.Is(err, jobs.ErrNotFound):
-		return nil, ErrJobNotFound
-	case err != nil:
-		return nil, request.ErrUnavailable.WithCause(err)
-	}
-	return job, nil
+func (k *Work) Job(ctx context.Context, id string) (*jobs.Job, error) {
+	return k.options.Tasks.Job(ctx, id)
 }
 
 // Submit gives the work that a request wants to the engine within the limits of the caller's key,
@@ -292,17 +277,15 @@ func (k *Work) Submit(w http.ResponseWriter, r *request.Request, class jobs.Clas
 	if err := k.options.Limits.Take(w, r, demand); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
-	defer cancel()
 	by := tasks.Requester{
 		Owner: r.Key.ID, Class: class, Query: ViewOf(r, wanted.Kind).Query(), Attachment: wanted.Attachment, Origin: r.Origin(),
 	}
-	job, err := k.options.Tasks.Submit(ctx, wanted.Kind, wanted.Input, by)
+	job, err := k.options.Tasks.Submit(r.Context(), wanted.Kind, wanted.Input, by)
 	if tracked := k.options.Limits.Track(r, job); err == nil {
 		err = tracked
 	}
 	switch {
-	case job == nil:
+	case job == nil && k.isLost(r, dedupKey):
 		err = errors.Join(err, k.options.Limits.GiveBack(r, demand.Keep...))
 	case err == nil && by.Attachment != nil && (job.Caller() != r.Caller() || job.State.Ended()): // that job does not need it
 		err = k.options.Limits.GiveBack(r, demand.Keep[1])
@@ -314,6 +297,13 @@ func (k *Work) Submit(w http.ResponseWriter, r *request.Request, class jobs.Clas
 		return nil, ProblemOf(job)
 	}
 	return job, nil
+}
+
+// isLost reports whether Redis has no job for a dedup key. When it does not tell, the job may be
+// there although the answer was lost: what it takes is kept until it expires.
+func (k *Work) isLost(r *request.Request, dedupKey string) bool {
+	running, err := k.options.Jobs.AreRunning(context.WithoutCancel(r.Context()), []string{dedupKey})
+	return err == nil && !running[0]
 }
 
 // recordTTL is how long the record of a job is kept at most.
@@ -339,15 +329,12 @@ func (k *Work) CheckWebhook(r *request.Request) error {
 	if r.Tags.Webhook == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
-	defer cancel()
-	switch _, err := k.options.Webhooks.Get(ctx, r.Key.ID, r.Tags.Webhook); {
+	switch _, err := k.options.Webhooks.Get(r.Context(), r.Key.ID, r.Tags.Webhook); {
 	case errors.Is(err, webhook.ErrNotFound):
 		return problem.Field("webhook", "webhook").WithCause(err)
-	case err != nil:
-		return request.ErrUnavailable.WithCause(err)
+	default:
+		return err
 	}
-	return nil
 }
 
 // announced returns the outcome of a request as that of a job, when the caller prefers
@@ -358,11 +345,10 @@ func (k *Work) announced(w http.ResponseWriter, r *request.Request, wanted Wante
 	if !isKnown || found.replayed || !r.Prefer.Async {
 		return found, nil
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
-	defer cancel()
+	ctx := r.Context()
 	hooks, err := k.options.Webhooks.List(ctx, r.Key.ID)
 	if err != nil {
-		return found, request.ErrUnavailable.WithCause(err)
+		return found, err
 	}
 	if !slices.ContainsFunc(hooks, func(e webhook.Endpoint) bool {
 		return e.Disabled == "" && (e.ID == r.Tags.Webhook || slices.Contains(e.Events, webhook.JobCompleted))

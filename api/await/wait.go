@@ -43,7 +43,7 @@ func (k *Work) wait(r *request.Request, job *jobs.Job, timeout time.Duration) (*
 		case err == nil:
 			return ended, hindrance{}, nil
 		case errors.Is(err, jobs.ErrNotFound):
-			return nil, hindrance{}, ErrJobNotFound
+			return nil, hindrance{}, err
 		case r.Context().Err() != nil:
 			return nil, hindrance{}, request.ErrClientClosedRequest.WithCause(err)
 		} // else the interval is over
@@ -100,12 +100,10 @@ func (k *Work) WriteAccepted(w http.ResponseWriter, r *request.Request, body Bod
 // Confirm makes sure that what a response acknowledges, with 202 or 201, outlives the
 // death of a Redis master, when the operator demands that. The work goes on even if it
 // does not; the caller is answered 503 and sends the request again.
-func (k *Work) Confirm(parent context.Context) error {
+func (k *Work) Confirm(ctx context.Context) error {
 	if k.options.Confirm == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
-	defer cancel()
 	if err := k.options.Confirm(ctx); err != nil {
 		return request.ErrUnavailable.WithCause(err)
 	}

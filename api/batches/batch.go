@@ -24,6 +24,7 @@ import (
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
+	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 	"ushuru/pkg/webhook"
@@ -36,8 +37,6 @@ var (
 	errSinceInvalid  = problem.BadRequest("since_invalid").Of("since")
 	errFormatUnknown = problem.BadRequest("format_unknown").Of("format")
 	errSortUnknown   = problem.BadRequest("sort_unknown")
-	errNotFound      = problem.NotFound("batch_not_found")
-	errNoneFailed    = problem.Conflict("none_failed")
 )
 
 // Options are the parts and settings of a Resource.
@@ -193,7 +192,12 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 		}
 		defer s.options.Limits.LeaveRows(r)
 		if b, hook, err = s.create(r, id, rows, req); err != nil {
-			return errors.Join(err, s.options.Limits.GiveBack(r, needed...))
+			// When Redis does not tell, the batch may be there although the answer was lost.
+			_, readErr := s.options.Batches.Get(context.WithoutCancel(r.Context()), id)
+			if errors.Is(readErr, batch.ErrNotFound) {
+				err = errors.Join(err, s.options.Limits.GiveBack(r, needed...))
+			}
+			return err
 		}
 	}
 	room, err := s.options.Limits.Room(r, needed...)
@@ -241,15 +245,13 @@ func (s *Resource) replay(
 	if same == nil {
 		return nil, hook, nil
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
-	defer cancel()
-	b, err = s.options.Batches.Get(ctx, id)
+	b, err = s.options.Batches.Get(r.Context(), id)
 	switch {
 	case errors.Is(err, batch.ErrNotFound):
 		same.SetReplayed(w, false)
 		return nil, hook, nil
 	case err != nil:
-		return nil, hook, request.ErrUnavailable.WithCause(err)
+		return nil, hook, err
 	}
 	hook.ID = b.Options.Webhook
 	if hook.ID == webhookID(id) {
@@ -277,13 +279,9 @@ func (s *Resource) create(
 		req.Options.JPYPerUSD = options.JPYPerUSD.String()
 	}
 	req.Options.Landing, req.Options.Costs, req.Options.Target = options.Landing, options.Costs, options.Target
-	const timeout = 10 * request.RedisTimeout // for ten thousand rows
-	ctx, cancel := context.WithTimeout(r.Context(), timeout)
-	defer cancel()
-	if b, err = s.options.Batches.Create(ctx, req); err != nil {
-		return nil, hook, request.ErrUnavailable.WithCause(err)
-	}
-	return b, hook, nil
+	ctx := redisx.Bound(r.Context(), 10*request.RedisTimeout) // ten thousand rows
+	b, err = s.options.Batches.Create(ctx, req)
+	return b, hook, err
 }
 
 // write answers 201 with a batch.
@@ -303,9 +301,7 @@ func write(
 
 // enqueueDispatch lets the workers start waiting rows at once. If that fails,
 // they start them at their next check.
-func (s *Resource) enqueueDispatch(parent context.Context) {
-	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
-	defer cancel()
+func (s *Resource) enqueueDispatch(ctx context.Context) {
 	if err := s.options.Tasks.EnqueueDispatch(ctx); err != nil {
 		s.options.Log.WarnContext(ctx, "batch dispatch not enqueued", "error", err)
 	}
@@ -313,15 +309,13 @@ func (s *Resource) enqueueDispatch(parent context.Context) {
 
 // find returns the batch of a request's path. A batch of another key is not
 // found.
-func (s *Resource) find(parent context.Context, r *request.Request) (*batch.Batch, error) {
-	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
-	defer cancel()
+func (s *Resource) find(ctx context.Context, r *request.Request) (*batch.Batch, error) {
 	b, err := s.options.Batches.Get(ctx, r.Var("id"))
 	switch {
-	case errors.Is(err, batch.ErrNotFound), err == nil && b.Owner != r.Key.ID:
-		return nil, errNotFound
 	case err != nil:
-		return nil, request.ErrUnavailable.WithCause(err)
+		return nil, err
+	case b.Owner != r.Key.ID:
+		return nil, batch.ErrNotFound
 	}
 	if r.URL.Query().Get("lang") == "" {
 		r.View = message.ViewIn(b.Options.Lang)
@@ -347,10 +341,9 @@ func (s *Resource) Cancel(w http.ResponseWriter, plain *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
-	defer cancel()
+	ctx := r.Context()
 	if err := s.options.Batches.Cancel(ctx, b.ID); err != nil {
-		return request.ErrUnavailable.WithCause(err)
+		return err
 	}
 	if err := s.options.Batches.Release(ctx, b.ID, s.options.Tasks.LeaveRow(b.ID)); err != nil {
 		s.options.Log.WarnContext(ctx, "jobs of a cancelled batch are left to the workers", "batch", b.ID, "error", err)
@@ -365,14 +358,9 @@ func (s *Resource) List(w http.ResponseWriter, plain *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
-	defer cancel()
-	found, err := s.options.Batches.List(ctx, r.Key.ID, r.URL.Query().Get("cursor"), limit+1)
-	switch {
-	case errors.Is(err, batch.ErrBadCursor):
-		return request.ErrPageInvalid.WithCause(err)
-	case err != nil:
-		return request.ErrUnavailable.WithCause(err)
+	found, err := s.options.Batches.List(r.Context(), r.Key.ID, r.URL.Query().Get("cursor"), limit+1)
+	if err != nil {
+		return err
 	}
 	more := len(found) > limit
 	found = found[:min(len(found), limit)]
@@ -405,11 +393,9 @@ func (s *Resource) findOrCreateWebhook(r *request.Request, batchID, url string) 
 	if url == "" {
 		return hook, nil
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
-	defer cancel()
-	all, err := s.options.Webhooks.List(ctx, r.Key.ID)
+	all, err := s.options.Webhooks.List(r.Context(), r.Key.ID)
 	if err != nil {
-		return hook, request.ErrUnavailable.WithCause(err)
+		return hook, err
 	}
 	own := webhookID(batchID)
 	found := slices.IndexFunc(all, func(e webhook.Endpoint) bool {
@@ -427,14 +413,6 @@ func (s *Resource) findOrCreateWebhook(r *request.Request, batchID, url string) 
 // createWebhook creates a webhook that gets only the events that name it.
 // The second call for a batch returns the same webhook and secret.
 func (s *Resource) createWebhook(r *request.Request, batchID, url string) (hook bodyWebhook, err error) {
-	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
-	defer cancel()
-	created, secret, err := s.options.Webhooks.Add(ctx, r.Key.ID, webhookID(batchID), url, []string{})
-	switch {
-	case errors.Is(err, webhook.ErrTooMany):
-		return hook, webhooks.ErrTooMany
-	case err != nil:
-		return hook, request.ErrUnavailable.WithCause(err)
-	}
-	return bodyWebhook{created.ID, secret}, nil
+	created, secret, err := s.options.Webhooks.Add(r.Context(), r.Key.ID, webhookID(batchID), url, []string{})
+	return bodyWebhook{created.ID, secret}, err
 }

@@ -1,9 +1,7 @@
 package batches
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -54,15 +52,14 @@ func (s *Resource) ListItems(w http.ResponseWriter, plain *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
-	defer cancel()
+	ctx := r.Context()
 	reader, err := s.options.Batches.Read(ctx, b.ID)
 	if err != nil {
-		return readProblem(err)
+		return err
 	}
 	items, next, err := reader.Next(ctx, from, limit, state, false)
 	if err != nil {
-		return readProblem(err)
+		return err
 	}
 	body := struct {
 		Items []itemBody `json:"items"`
@@ -75,15 +72,6 @@ func (s *Resource) ListItems(w http.ResponseWriter, plain *http.Request) error {
 		body.Next = request.SetNext(w, r.URL, strconv.Itoa(next))
 	}
 	return request.WriteJSON(w, http.StatusOK, body)
-}
-
-// readProblem returns the response when rows cannot be read.
-// The batch may have expired since it was found.
-func readProblem(err error) error {
-	if errors.Is(err, batch.ErrNotFound) {
-		return errNotFound
-	}
-	return request.ErrUnavailable.WithCause(err)
 }
 
 func newItemBody(item batch.Item, columns []string) itemBody {

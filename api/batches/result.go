@@ -116,7 +116,7 @@ func (s *Resource) GetResults(w http.ResponseWriter, plain *http.Request) error 
 	}
 	rows, err := s.openResults(r.Context(), b, by, part)
 	if err != nil {
-		return readProblem(err)
+		return err
 	}
 	following := part.nextResults(w, r.URL, rows)
 	contentType := f.mediaType

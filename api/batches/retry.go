@@ -29,32 +29,32 @@ func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
-	defer cancel()
+	ctx := r.Context()
 	done, err := s.options.Batches.WasRetried(ctx, b.ID, name)
 	if err != nil {
-		return request.ErrUnavailable.WithCause(err)
+		return err
 	}
 	if !done {
 		again := await.Demand{Rows: b.Counts[batch.Failed] + b.Counts[batch.Cancelled], Keep: batch.RetryRoom(b)}
 		if again.Rows == 0 {
-			return errNoneFailed
+			return batch.ErrNoneFailed
 		}
 		if err := s.options.Limits.Take(w, r, again); err != nil {
 			return err
 		}
 		defer s.options.Limits.LeaveRows(r)
 		if err = s.options.Batches.Retry(ctx, b.ID, name); err != nil {
-			// Rows that have not ended yet keep the room that they had before.
+			// Rows that have not ended yet keep the room that they had before; so do those that may wait
+			// again although the answer was lost.
 			room := pace.Kept{Name: batch.PromiseName(b.ID), Size: int64(again.Rows) * batch.RowRoom}
-			err = errors.Join(err, s.options.Limits.GiveBack(r, room))
+			done, readErr := s.options.Batches.WasRetried(context.WithoutCancel(ctx), b.ID, name)
+			if readErr == nil && !done {
+				err = errors.Join(err, s.options.Limits.GiveBack(r, room))
+			}
 		}
 	}
-	switch {
-	case errors.Is(err, batch.ErrNoneFailed):
-		return errNoneFailed
-	case err != nil:
-		return request.ErrUnavailable.WithCause(err)
+	if err != nil {
+		return err
 	}
 	s.enqueueDispatch(r.Context())
 	return s.Get(w, plain)

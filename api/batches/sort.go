@@ -58,9 +58,7 @@ type resultRows struct {
 func (rows *resultRows) last() bool { return rows.next < 0 }
 
 // read reads the next page.
-func (rows *resultRows) read(parent context.Context) (err error) {
-	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
-	defer cancel()
+func (rows *resultRows) read(ctx context.Context) (err error) {
 	if rows.order == nil {
 		rows.items, rows.next, err = rows.reader.Next(ctx, rows.next, rows.part.page(rows.seen), rows.part.state, true)
 		if rows.seen += len(rows.items); rows.part.limit > 0 && rows.seen >= rows.part.limit {
@@ -79,14 +77,12 @@ func (rows *resultRows) read(parent context.Context) (err error) {
 // openResults opens a batch and reads its first rows, before the response begins. To sort
 // them it reads all rows once before, and remembers a number for each.
 func (s *Resource) openResults(ctx context.Context, b *batch.Batch, by string, part resultPart) (*resultRows, error) {
-	open, cancel := context.WithTimeout(ctx, request.RedisTimeout)
-	defer cancel()
-	reader, err := s.options.Batches.Read(open, b.ID)
+	reader, err := s.options.Batches.Read(ctx, b.ID)
 	if err != nil {
 		return nil, err
 	}
 	if !part.since.IsZero() {
-		if err := reader.Since(open, b, part.since); err != nil {
+		if err := reader.Since(ctx, b, part.since); err != nil {
 			return nil, err
 		}
 	}

@@ -111,9 +111,7 @@ func (s *Resource) PostEstimate(w http.ResponseWriter, plain *http.Request) erro
 
 // nameListing remembers that a key has named a listing whose estimate was cached, as its job
 // would.
-func (s *Resource) nameListing(parent context.Context, owner string, input tasks.EstimateInput, result []byte) {
-	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
-	defer cancel()
+func (s *Resource) nameListing(ctx context.Context, owner string, input tasks.EstimateInput, result []byte) {
 	if err := s.options.Tasks.NameCached(ctx, owner, input, result); err != nil {
 		// The estimate is right all the same; only a report will not be compared with it.
 		s.options.Log.WarnContext(ctx, "listing of a sheet not stored", "error", err)

@@ -24,9 +24,7 @@ var (
 	errNotFailed         = problem.Conflict("job_not_failed")
 	errStateUnknown      = problem.BadRequest("state_unknown.job").Of("state")
 	errNotRequested      = problem.New(http.StatusForbidden, "not_asked.retry", nil)
-	errNotAsked          = problem.New(http.StatusForbidden, "not_asked", nil)
 	errEnded             = problem.Conflict("job_ended")
-	errWanted            = problem.Conflict("job_wanted")
 )
 
 // fieldsOf are the members of the result of a job of a kind.
@@ -39,7 +37,7 @@ var fieldsOf = map[string]request.FieldSets{
 // to the result has that view too.
 func (s *Resource) jobBody(r *request.Request, job *jobs.Job) (await.Body, error) {
 	if !tasks.IsFor(job, r.Key.ID) {
-		return await.Body{}, await.ErrJobNotFound
+		return await.Body{}, jobs.ErrNotFound
 	}
 	body := s.options.Work.Body(r.Context(), job)
 	view, ignored, err := terms.ParseView(r.URL.Query(), time.Now())
@@ -123,19 +121,11 @@ func (s *Resource) GetJob(w http.ResponseWriter, plain *http.Request) error {
 // other request may wait for it.
 func (s *Resource) CancelJob(w http.ResponseWriter, plain *http.Request) error {
 	r := request.From(plain)
-	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
-	defer cancel()
 	r.Job = r.Var("id")
-	job, err := s.options.Tasks.CancelFor(ctx, r.Job, r.Key.ID)
+	job, err := s.options.Tasks.CancelFor(r.Context(), r.Job, r.Key.ID)
 	switch {
-	case errors.Is(err, jobs.ErrNotFound):
-		return await.ErrJobNotFound
-	case errors.Is(err, tasks.ErrNotRequester):
-		return errNotAsked.WithCause(err)
-	case errors.Is(err, tasks.ErrStillNeeded):
-		return errWanted.WithCause(err)
 	case err != nil:
-		return request.ErrUnavailable.WithCause(err)
+		return err
 	case job.State != jobs.Cancelled:
 		return errEnded
 	}

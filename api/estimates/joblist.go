@@ -1,9 +1,7 @@
 package estimates
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -49,14 +47,9 @@ func (s *Resource) ListJobs(w http.ResponseWriter, plain *http.Request) error {
 	if !slices.Contains(states, state) {
 		return errStateUnknown
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
-	defer cancel()
-	found, more, err := s.options.Jobs.List(ctx, owner, query.Get("cursor"), limit, state)
-	switch {
-	case errors.Is(err, jobs.ErrBadCursor):
-		return request.ErrPageInvalid.WithCause(err)
-	case err != nil:
-		return request.ErrUnavailable.WithCause(err)
+	found, more, err := s.options.Jobs.List(r.Context(), owner, query.Get("cursor"), limit, state)
+	if err != nil {
+		return err
 	}
 	body := struct {
 		Jobs []listedJob `json:"jobs"`

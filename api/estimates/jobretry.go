@@ -1,7 +1,6 @@
 package estimates
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -59,14 +58,12 @@ func (s *Resource) retryable(r *request.Request, id string) (*jobs.Job, error) {
 		return nil, err
 	}
 	if !tasks.IsFor(job, r.Key.ID) {
-		return nil, await.ErrJobNotFound
+		return nil, jobs.ErrNotFound
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
-	defer cancel()
-	listed, err := s.options.Jobs.IsListed(ctx, r.Key.ID, id)
+	listed, err := s.options.Jobs.IsListed(r.Context(), r.Key.ID, id)
 	switch {
 	case err != nil:
-		return nil, request.ErrUnavailable.WithCause(err)
+		return nil, err
 	case !listed:
 		return nil, errNotRequested
 	case job.State != jobs.Failed && job.State != jobs.Cancelled:

@@ -37,8 +37,8 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case errors.As(err, &p) && p.Code == ErrTooSlow.Code: // net/http cancels such a request
 	case r.Context().Err() != nil:
 		p = ErrClientClosedRequest
-	case !errors.As(err, &p):
-		p = ErrInternal
+	default:
+		p = ProblemOf(err)
 	}
 	_ = WriteProblem(w, p)
 }

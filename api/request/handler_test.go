@@ -3,10 +3,18 @@ package request
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/batch"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/webhook"
 )
 
 // TestErrorOfADisconnectedCaller: every error of a request whose client has
@@ -19,6 +27,36 @@ func TestErrorOfADisconnectedCaller(t *testing.T) {
 	ProblemHandler(ErrUnavailable).ServeHTTP(w, r)
 	if w.Code != statusClientClosedRequest {
 		t.Errorf("status %d, want %d", w.Code, statusClientClosedRequest)
+	}
+}
+
+// reply is the refusal of a server.
+type reply string
+
+func (r reply) Error() string { return string(r) }
+func (reply) RedisError()     {}
+
+// TestErrorsOfTheStoresHaveOneAnswer: what a handler returns as a store gave it.
+func TestErrorsOfTheStoresHaveOneAnswer(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		code string
+	}{
+		{fmt.Errorf("jobs: %w", jobs.ErrNotFound), "job_not_found"},
+		{batch.ErrNotFound, "batch_not_found"},
+		{webhook.ErrDisabled, "webhook_disabled"},
+		{batch.ErrBadCursor, ErrPageInvalid.Code},
+		{context.DeadlineExceeded, ErrUnavailable.Code}, // of a command that Redis did not answer
+		{&net.OpError{Op: "dial", Err: errors.New("refused")}, ErrUnavailable.Code},
+		{fmt.Errorf("jobs: %w", reply("WRONGTYPE")), ErrUnavailable.Code},
+		{errors.Join(errors.New("a"), ErrTooSlow), ErrTooSlow.Code},
+		{redis.Nil, ErrInternal.Code}, // nobody has looked at it
+		{errors.New("a mistake"), ErrInternal.Code},
+	} {
+		if got := ProblemOf(c.err); got.Code != c.code || !errors.Is(got, c.err) && got.Code != ErrTooSlow.Code {
+			t.Errorf("%v: got %s, caused by it: %v; want %s", c.err, got.Code, errors.Is(got, c.err), c.code)
+		}
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"ushuru/pkg/keys"
 	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
+	"ushuru/pkg/redisx"
 	"ushuru/pkg/vehicle"
 )
 
@@ -55,9 +56,9 @@ type Request struct {
 
 type contextKey struct{}
 
-// With returns the context of a request that From finds again.
+// With returns the context of a request that From finds again, whose commands of Redis are bounded.
 func With(ctx context.Context, r *Request) context.Context {
-	return context.WithValue(ctx, contextKey{}, r)
+	return context.WithValue(redisx.Bound(ctx, RedisTimeout), contextKey{}, r)
 }
 
 // From returns what is known of a request.

@@ -4,13 +4,19 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
 
 	"ushuru/api/problem"
+	"ushuru/pkg/batch"
+	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/webhook"
+	"ushuru/tasks"
 )
 
 // WriteJSON responds with a value as JSON.
@@ -74,9 +80,7 @@ func Seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) }
 // WholeSeconds rounds up.
 func WholeSeconds(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
 
-// RedisTimeout bounds every call of Redis, so that no request hangs on a Redis
-// that does not answer. The client must obey contexts
-// (redis.Options.ContextTimeoutEnabled, which redisx sets).
+// RedisTimeout bounds every command of Redis for a request (redisx.Bound).
 const RedisTimeout = 3 * time.Second
 
 // PollAfter is the Retry-After of a job that has not ended, and of what cannot be done at
@@ -95,6 +99,41 @@ var (
 	ErrInternal            = problem.New(http.StatusInternalServerError, "internal", nil)
 	ErrUnavailable         = problem.New(http.StatusServiceUnavailable, "unavailable", nil).After(PollAfter)
 )
+
+// answers are how callers see the errors of the stores.
+var answers = []struct {
+	err error
+	as  *problem.Problem
+}{
+	{jobs.ErrNotFound, problem.NotFound("job_not_found")},
+	{jobs.ErrBadCursor, ErrPageInvalid},
+	{tasks.ErrNotRequester, problem.New(http.StatusForbidden, "not_asked", nil)},
+	{tasks.ErrStillNeeded, problem.Conflict("job_wanted")},
+	{batch.ErrNotFound, problem.NotFound("batch_not_found")},
+	{batch.ErrBadCursor, ErrPageInvalid},
+	{batch.ErrNoneFailed, problem.Conflict("none_failed")},
+	{webhook.ErrNotFound, problem.NotFound("webhook_not_found")},
+	{webhook.ErrBadCursor, ErrPageInvalid},
+	{webhook.ErrDisabled, problem.Conflict("webhook_disabled")},
+	{webhook.ErrTooMany, problem.New(http.StatusConflict, "too_many_webhooks", problem.AtMost(webhook.MaxEndpoints))},
+}
+
+// ProblemOf returns what to answer to an error: the problem that it is, that of a store, that Redis
+// does not serve now, or one without details.
+func ProblemOf(err error) *problem.Problem {
+	if known, ok := errors.AsType[*problem.Problem](err); ok {
+		return known
+	}
+	for _, answer := range answers {
+		if errors.Is(err, answer.err) {
+			return answer.as.WithCause(err)
+		}
+	}
+	if redisx.IsUnavailable(err) || redisx.IsReply(err) {
+		return ErrUnavailable.WithCause(err)
+	}
+	return ErrInternal.WithCause(err)
+}
 
 // Recorder is the writer of a response, and what the log says of it.
 type Recorder struct {

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"time"
 
-	"ushuru/api/request"
 	"ushuru/api/terms"
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/localtime"
@@ -19,21 +18,19 @@ import (
 // address of a page and as of the time at which it was made, as far as the known answers of the
 // authority say. It never asks the authority.
 func (s *Resource) KnownCosts(
-	parent context.Context, car vehicle.Car, labels []string, query url.Values, made time.Time,
+	ctx context.Context, car vehicle.Car, labels []string, query url.Values, made time.Time,
 ) (map[string]vehicle.Estimate, error) {
 	priced, given, err := terms.OfAddress(query, made)
 	if err != nil {
 		return nil, err
 	}
 	given.Apply(&car)
-	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
-	defer cancel()
 	catalogue, err := s.options.Catalogue.Catalogue(ctx)
 	if errors.Is(err, tra.ErrNoCatalogue) {
 		return nil, nil //nolint:nilnil // none is known
 	}
 	if err != nil {
-		return nil, request.ErrUnavailable.WithCause(err)
+		return nil, err
 	}
 	costs := map[string]vehicle.Estimate{}
 	for _, label := range labels {
@@ -49,7 +46,7 @@ func (s *Resource) KnownCosts(
 			continue
 		}
 		if err != nil {
-			return nil, request.ErrUnavailable.WithCause(err)
+			return nil, err
 		}
 		known := vehicle.Estimate{Car: car, Matched: matched, Tax: got.Tax, AsOf: localtime.Stamp(got.At)}
 		answer := s.options.Costs.Calculate(known, priced, made)

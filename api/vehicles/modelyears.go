@@ -117,16 +117,11 @@ func (s *Resource) RequestYears(w http.ResponseWriter, plain *http.Request) erro
 // readYears returns what is known of the years of a label, and the quotes of those that
 // are not known and that no job has yet.
 func (s *Resource) readYears(
-	parent context.Context, req yearsRequest,
+	ctx context.Context, req yearsRequest,
 ) (found vehicle.ModelYears, open []vehicle.QuoteInput, err error) {
-	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
-	defer cancel()
-	catalogue, err := s.options.Catalogue.Catalogue(ctx)
-	if errors.Is(err, tra.ErrNoCatalogue) {
-		return found, nil, errCatalogueMissing.WithCause(s.requestSync(ctx))
-	}
+	catalogue, err := s.catalogue(ctx)
 	if err != nil {
-		return found, nil, request.ErrUnavailable.WithCause(err)
+		return found, nil, err
 	}
 	label, err := s.findLabel(ctx, catalogue, req)
 	if err != nil {
@@ -135,7 +130,7 @@ func (s *Resource) readYears(
 	req.car.Make, req.car.ModelBody = chassis.Normalise(label.Make.Name), label.Text
 	found, unknown, err := s.knownYears(ctx, catalogue, label, req)
 	if err != nil {
-		return found, nil, request.ErrUnavailable.WithCause(err)
+		return found, nil, err
 	}
 	open, err = s.notRunning(ctx, unknown, &found)
 	return found, open, err
@@ -338,7 +333,7 @@ func (s *Resource) notRunning(
 	}
 	running, err := s.options.Jobs.AreRunning(ctx, dedupKeys)
 	if err != nil {
-		return nil, request.ErrUnavailable.WithCause(err)
+		return nil, err
 	}
 	for i, quote := range quotes {
 		if running[i] {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"ushuru/api/request"
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/tra"
 )
@@ -72,17 +71,12 @@ func (s *Resource) ListModels(parent context.Context, mk, query string) (models 
 }
 
 // catalogue returns what the authority lists; its absence lets a worker fetch it.
-func (s *Resource) catalogue(parent context.Context) (*tra.Catalogue, error) {
-	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
-	defer cancel()
+func (s *Resource) catalogue(ctx context.Context) (*tra.Catalogue, error) {
 	catalogue, err := s.options.Catalogue.Catalogue(ctx)
-	switch {
-	case errors.Is(err, tra.ErrNoCatalogue):
+	if errors.Is(err, tra.ErrNoCatalogue) {
 		return nil, errCatalogueMissing.WithCause(s.requestSync(ctx))
-	case err != nil:
-		return nil, request.ErrUnavailable.WithCause(err)
 	}
-	return catalogue, nil
+	return catalogue, err
 }
 
 // codesIn returns the chassis codes of what may be a chassis number, the likeliest first.

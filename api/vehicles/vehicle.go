@@ -4,7 +4,6 @@ package vehicles
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -91,14 +90,10 @@ func (s *Resource) List(w http.ResponseWriter, r *http.Request) error {
 			return problem.Field(name, "characters", terms.MaxText)
 		}
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
-	defer cancel()
-	catalogue, err := s.options.Catalogue.Catalogue(ctx)
-	if errors.Is(err, tra.ErrNoCatalogue) {
-		return errCatalogueMissing.WithCause(s.requestSync(ctx))
-	}
+	ctx := r.Context()
+	catalogue, err := s.catalogue(ctx)
 	if err != nil {
-		return request.ErrUnavailable.WithCause(err)
+		return err
 	}
 	search := func() (vehicleList, error) { return makesOf(catalogue, query) }
 	if name := query.Get("make"); name != "" {
@@ -113,7 +108,7 @@ func (s *Resource) List(w http.ResponseWriter, r *http.Request) error {
 	}
 	asOf, err := s.options.Catalogue.AsOf(ctx)
 	if err != nil {
-		return request.ErrUnavailable.WithCause(err)
+		return err
 	}
 	data, err := s.options.Limits.Compute(request.From(r), nil, func() ([]byte, error) { //nolint:contextcheck // as above
 		found, err := search()

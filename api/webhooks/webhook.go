@@ -4,7 +4,6 @@ package webhooks
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -22,12 +21,9 @@ import (
 
 // Each is named by its code.
 var (
-	errNotFound      = problem.NotFound("webhook_not_found")
 	errURLMissing    = problem.BadRequest("url_missing.webhook").Of("url")
 	errEventsInvalid = problem.BadRequest("events_invalid").Of("events")
-	errDisabled      = problem.Conflict("webhook_disabled")
 	errURLInsecure   = problem.BadRequest("url_insecure").Of("url")
-	ErrTooMany       = problem.New(http.StatusConflict, "too_many_webhooks", problem.AtMost(webhook.MaxEndpoints))
 )
 
 // Options are the parts and settings of a Resource.
@@ -93,14 +89,9 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
-	defer cancel()
-	created, secret, err := s.options.Webhooks.Add(ctx, r.Key.ID, id, req.URL, req.Events)
-	switch {
-	case errors.Is(err, webhook.ErrTooMany):
-		return ErrTooMany
-	case err != nil:
-		return request.ErrUnavailable.WithCause(err)
+	created, secret, err := s.options.Webhooks.Add(r.Context(), r.Key.ID, id, req.URL, req.Events)
+	if err != nil {
+		return err
 	}
 	if err := s.options.Work.Confirm(r.Context()); err != nil {
 		return err
@@ -157,11 +148,9 @@ func isLoopback(u *url.URL) bool {
 // List answers GET /v1/webhooks.
 func (s *Resource) List(w http.ResponseWriter, plain *http.Request) error {
 	r := request.From(plain)
-	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
-	defer cancel()
-	all, err := s.options.Webhooks.List(ctx, r.Key.ID)
+	all, err := s.options.Webhooks.List(r.Context(), r.Key.ID)
 	if err != nil {
-		return request.ErrUnavailable.WithCause(err)
+		return err
 	}
 	page, next, err := request.Paginate(r.URL.Query(), all)
 	if err != nil {
@@ -183,21 +172,11 @@ type ofOne func(ctx context.Context, w http.ResponseWriter, r *request.Request) 
 // another key is not found.
 func (s *Resource) Of(do ofOne) request.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
-		defer cancel()
+		ctx := r.Context()
 		status, body, err := do(ctx, w, request.From(r))
-		var p *problem.Problem
 		switch {
-		case errors.Is(err, webhook.ErrNotFound):
-			return errNotFound
-		case errors.Is(err, webhook.ErrDisabled):
-			return errDisabled
-		case errors.Is(err, webhook.ErrBadCursor):
-			return request.ErrPageInvalid.WithCause(err)
-		case errors.As(err, &p):
-			return p
 		case err != nil:
-			return request.ErrUnavailable.WithCause(err)
+			return err
 		case status == http.StatusNoContent:
 			w.WriteHeader(status)
 			return nil

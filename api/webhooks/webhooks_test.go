@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -197,7 +198,7 @@ func TestWhatCannotBeReadIsNotNotFound(t *testing.T) {
 	for _, c := range []struct {
 		failure error
 		want    int
-	}{{errors.New("away"), 503}, {webhook.ErrNotFound, 404}, {errNotFound, 404}, {webhook.ErrDisabled, 409}, {webhook.ErrBadCursor, 400}} {
+	}{{io.ErrUnexpectedEOF, 503}, {webhook.ErrNotFound, 404}, {webhook.ErrDisabled, 409}, {webhook.ErrBadCursor, 400}} {
 		do := func(context.Context, http.ResponseWriter, *request.Request) (int, any, error) {
 			return 200, nil, c.failure
 		}

@@ -57,14 +57,17 @@ func (e *endpoint) client() redis.UniversalClient {
 	// Maintenance notifications exist in Redis Enterprise only. Elsewhere
 	// subscribing to them costs each new connection one refused command.
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	var client redis.UniversalClient
 	switch e.kind {
 	case sentinel:
-		return redis.NewFailoverClient(o.Failover())
+		client = redis.NewFailoverClient(o.Failover())
 	case cluster:
-		return newCluster(o.Cluster())
+		client = newCluster(o.Cluster())
 	case single:
+		client = redis.NewClient(o.Simple())
 	}
-	return redis.NewClient(o.Simple())
+	client.AddHook(bounded{})
+	return client
 }
 
 // newCluster returns a client that asks for the topology every few seconds, and at

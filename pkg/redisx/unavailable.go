@@ -41,6 +41,12 @@ func IsUnavailable(err error) bool {
 	return false
 }
 
+// IsReply reports whether an error is the reply of a server that has refused a command.
+func IsReply(err error) bool {
+	_, refused := errors.AsType[redis.Error](err)
+	return refused && !errors.Is(err, redis.Nil)
+}
+
 // IsLoading reports whether an error means that Redis reads its data from the disk.
 func IsLoading(err error) bool { return err != nil && strings.Contains(err.Error(), "LOADING ") }
 

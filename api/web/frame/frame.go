@@ -126,13 +126,12 @@ func (f *Frame) Page(next request.Handler) http.Handler {
 // Fail responds with the page of an error. One that is not a problem is a 500 without
 // details.
 func (f *Frame) Fail(w http.ResponseWriter, r *http.Request, err error) {
-	var why *problem.Problem
+	why := request.ProblemOf(err)
 	switch {
 	case r.Context().Err() != nil:
 		return // the visitor has left
-	case !errors.As(err, &why):
+	case why.Code == request.ErrInternal.Code:
 		f.options.Log.ErrorContext(r.Context(), "a page failed", "path", f.options.LoggedPath(r.URL.Path), "error", err)
-		why = problem.New(http.StatusInternalServerError, "internal", nil)
 	case why.Status >= http.StatusInternalServerError:
 		f.options.Log.WarnContext(r.Context(), "a page failed", "path", f.options.LoggedPath(r.URL.Path), "error", err)
 	}
