@@ -117,6 +117,15 @@ var shillings = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:tzs|tshs?|shs?|/=)$`)
 // trimmed returns a name without what parts it from its amount.
 func trimmed(name string) string { return strings.TrimRight(strings.TrimSpace(name), " \t:=-.|/") }
 
+// nameIn returns the name before the last amount of a line, or the whole line without one.
+func nameIn(row string) string {
+	name := row
+	if amount, _ := amountIn(row); amount.isThere {
+		name = amount.before
+	}
+	return trimmed(shillings.ReplaceAllString(trimmed(dollar.ReplaceAllString(name, "")), ""))
+}
+
 // FromText returns the lines of a bill as pasted, and the total that it states; each line
 // with an amount is a line of the bill.
 func FromText(text string) (lines []Line) {
@@ -126,12 +135,12 @@ func FromText(text string) (lines []Line) {
 			continue
 		}
 		amount, ok := amountIn(row)
-		name := trimmed(shillings.ReplaceAllString(trimmed(dollar.ReplaceAllString(amount.before, "")), ""))
+		name := nameIn(row)
 		switch {
 		case ok && name != "":
 			lines = append(lines, Line{Name: name, Amount: strings.TrimPrefix(row, amount.before), Currency: amount.currency})
-		// An amount that cannot be read, or a heading that looks like a charge.
-		case !ok && (amount.isThere || len(candidates(row)) > 0):
+		// An amount that cannot be read, or a heading that looks like a charge or the total.
+		case !ok && (amount.isThere || len(candidates(row)) > 0 || isTotal(name)):
 			lines = append(lines, Line{Name: row})
 		}
 	}

@@ -219,6 +219,17 @@ func TestTheSumAndTheCurrencyOfABill(t *testing.T) {
 	}
 }
 
+// A total that cannot be read is named, however it is written; a date beside an amount is none.
+func TestATotalThatCannotBeReadIsNamed(t *testing.T) {
+	t.Parallel()
+	for _, total := range []string{"Jumla 580.2.00", "TOTAL TSh 1,2345", "Grand total", "Amount due"} {
+		got := judged(t, forester("JAPAN"), "2026-11-23", "Delivery order USD 68 on 12/05/2026\nAgency fee 400,000, 3 Mei 2026\n"+total)
+		if got.BilledTZS != "580200.00" || got.StatedTZS != "" || len(got.Lines) != 3 || got.Lines[2].Text.Code != "no_total" || got.Verdict != Ask {
+			t.Errorf("%s: got %+v, want two lines that are read, and a total that is not", total, got)
+		}
+	}
+}
+
 // The invoice is above TRA's value: the taxes range from its own figure to that on the invoice.
 func TestTaxesOnTheInvoiceAreNotTooHigh(t *testing.T) {
 	t.Parallel()

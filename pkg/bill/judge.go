@@ -98,15 +98,16 @@ func (j *judge) read(row int, line Line) {
 		amount = amount.Mul(j.rate)
 	}
 	amount = amount.Round(0)
-	if isTotal(line.Name) {
-		if ok {
-			j.stated = &amount
-		}
+	if ok && isTotal(line.Name) {
+		j.stated = &amount
 		return
 	}
 	l := Judged{Row: row, Name: line.Name}
 	if !ok {
 		l.Verdict, l.Text = Unknown, message.SayCoded("bill/no_amount", nil)
+		if isTotal(nameIn(line.Name)) {
+			l.Text = message.SayCoded("bill/no_total", nil)
+		}
 		j.answer.Lines = append(j.answer.Lines, l)
 		return
 	}

@@ -39,6 +39,13 @@ var (
 	gap    = regexp.MustCompile(space)
 	// group is the end of a number whose thousands are separated by spaces.
 	group = regexp.MustCompile(`^\d{3}(?:` + space + `\d{3})*(?:[.,]\d{1,2})?$`)
+	// dates are no numbers: 12/05/2026, 2026-05-12 10:30, 12 Mei 2026, May 12, 2026, May 2026.
+	dates = regexp.MustCompile(`(?i)\b(?:` + day + `[/.-]` + monthNumber + `[/.-]` + year + `|` + day + `[/-]` + monthNumber + `[/-]\d{2}|` +
+		year + `[/.-]` + monthNumber + `[/.-]` + day + `|(?:` + day + `(?:st|nd|rd|th)?[ -])?` + monthName + `\.?[ -](?:` + day + `,? )?` + year +
+		`)(?:[ T]\d{1,2}:\d{2}(?::\d{2})?)?\b`)
+	day, monthNumber, year = `(?:0?[1-9]|[12]\d|3[01])`, `(?:0?[1-9]|1[0-2])`, `(?:19|20)\d\d`
+	monthName              = `(?:jan(?:uary|uari)?|feb(?:ruary|ruari)?|mar(?:ch)?|machi|apr(?:il|ili)?|may|mei|june?|juni|july?|julai|` +
+		`aug(?:ust)?|agosti|sept?(?:ember|emba)?|oct(?:ober)?|okt(?:oba)?|nov(?:ember|emba)?|dec(?:ember)?|des(?:emba)?)`
 	// abbreviation is a letter, or another point, before a point that is none of a number: Tsh.500.
 	abbreviation = regexp.MustCompile(`([\p{L}.])\.(\d)`)
 
@@ -84,11 +91,11 @@ func ParseSaid(text string) (Said, error) {
 	return Said{}, fmt.Errorf("%w: %.40q", ErrInvalid, text)
 }
 
-// LastSaid returns the last sum in a text, and between which bytes its number stands; a number of
-// percent is none. A last number that is no sum, or only a part of one, is no sum either: ok is
+// LastSaid returns the last sum in a text, and between which bytes its number stands; a date and a
+// number of percent are none. A last number that is no sum, or only a part of one, is no sum either: ok is
 // false, and the bytes are its. They are 0 in a text without a number.
 func LastSaid(text string) (said Said, from, to int, ok bool) {
-	text = separated(text)
+	text = separated(dates.ReplaceAllStringFunc(text, func(date string) string { return strings.Repeat("\n", len(date)) }))
 	l := line{text, words.FindAllStringIndex(text, -1)}
 	const longest = 12 // words of a sum
 	for end := len(l.places); end > 0; end-- {

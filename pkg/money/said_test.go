@@ -85,6 +85,22 @@ func TestTheLastSumOfAText(t *testing.T) {
 	}
 }
 
+// TestADateIsNoSum: neither its year nor a piece of it. What stands before it is.
+func TestADateIsNoSum(t *testing.T) {
+	t.Parallel()
+	for _, date := range []string{
+		"12/05/2026", "12-05-2026", "12.05.2026", "1/5/26", "2026-05-12", "2026/05/12", "12/05/2026 10:45", "2026-05-12T10:45:10",
+		"12 May 2026", "12-May-2026", "12th May 2026", "12 Mei 2026", "May 12, 2026", "Agosti 2026", "3 Desemba 2026",
+	} {
+		if got, from, to, ok := money.LastSaid("Wharfage 450,000 " + date); !ok || got.Value.String() != "450000" || from != 9 || to != 16 {
+			t.Errorf("%s: got %s at %d to %d (%t), want 450000 at 9 to 16", date, got.Value, from, to, ok)
+		}
+		if got, _, to, ok := money.LastSaid("Invoice of " + date); ok || to != 0 {
+			t.Errorf("%s alone: got %s (%t), want no number", date, got.Value, ok)
+		}
+	}
+}
+
 // A number that cannot be read is said to be there: neither a piece of it nor a number before it is
 // the sum.
 func TestALastNumberThatIsNoSum(t *testing.T) {
@@ -94,7 +110,7 @@ func TestALastNumberThatIsNoSum(t *testing.T) {
 		"Port charges 450 0005", "Port charges 2450 567", "Wharfage 1.6% 900,0000", "Plates 2 x 1,2345", "Storage 14 days 0.00",
 		"Handling .75", "Handling .5m", "Handling 0,125", "Handling elfu 50,000", "Handling 50,000 elfu", "Handling 1,250 million",
 		"Handling milioni 2 na 5", "Handling laki tano na hamsini", "Discount -50,000", "Discount TSh -50,000", "Discount -TSh 50,000",
-		"Discount −50,000", "Storage 300,000-400,000", "Invoice of 26.11.2026", "Handling 1e9",
+		"Discount −50,000", "Storage 300,000-400,000", "Handling 1e9", "Handling 32.11.2026",
 	} {
 		if got, from, to, ok := money.LastSaid(text); ok || to == 0 || !strings.ContainsAny(text[from:to], "0123456789o") {
 			t.Errorf("%q: got %s in %q (%t), want a number that is no sum", text, got.Value, text[from:to], ok)
