@@ -16,6 +16,7 @@ import (
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/listing"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/logs"
 	"ushuru/pkg/message"
 	"ushuru/pkg/tra"
@@ -91,6 +92,7 @@ func (s *scraper) scrape(ctx context.Context, job *jobs.Job) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	got.Scraped.Car.ReadAt = localtime.Stamp(now)
 	if address := got.Scraped.Car.ConditionReportURL; address != nil {
 		// The canonical URL names the image in full size and is the sheet's cache key.
 		// The URL of a host that is not supported stays as the page gives it.

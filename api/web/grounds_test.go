@@ -164,3 +164,14 @@ func TestThePaperForTheAgent(t *testing.T) {
 		t.Errorf("an unknown address: got %d, want 404", w.Code)
 	}
 }
+
+// TestThePriceSaysWhereAndWhenItWasRead: on the site, under the number of the car, on a day.
+func TestThePriceSaysWhereAndWhenItWasRead(t *testing.T) {
+	t.Parallel()
+	_, h := served(t, answering(t, func(e *vehicle.Estimate) {
+		e.Car.StockNo, e.Car.ReadAt = "SM100001", "2026-11-20T10:11:12+03:00"
+	}))
+	at := ask(t, h, "u=https://cars.example/1")
+	shows(t, h, at, "· cars.example SM100001 · ", "· read on 20 November 2026</small>")
+	shows(t, h, at+"?lang=sw", "imesomwa tarehe 20 Novemba 2026")
+}
