@@ -72,6 +72,18 @@ var batchScenarios = []scenario{
 		has: []string{`"state":"running"`, `"failed":0,`, `"waiting":2}`},
 	},
 	{
+		name: "trying one row again", method: http.MethodPost, url: "/v1/batches/{id}/retry?row=3", before: batchOf("sffr"), status: 200,
+		has: []string{`"state":"running"`, `"failed":1,`, `"waiting":1}`},
+	},
+	{
+		name: "trying a row again that has not failed", method: http.MethodPost, url: "/v1/batches/{id}/retry?row=1", before: batchOf("sffr"), status: 409,
+		has: []string{`"code":"none_failed"`},
+	},
+	{
+		name: "trying a row again that is none", method: http.MethodPost, url: "/v1/batches/{id}/retry?row=5", before: batchOf("sffr"), status: 400,
+		has: []string{`"code":"field_invalid"`},
+	},
+	{
 		name: "items", url: "/v1/batches/{id}/items", before: batchOf("sfr=x"), status: 200,
 		exact: `{"items":[{"row":1,"reference":"LOT 1","url":"https://cars.example/batch/0","state":"succeeded"},` +
 			`{"row":2,"reference":"LOT 2","url":"https://cars.example/batch/1","state":"failed","error":{"error":"No TRA entry fits this car.",` +

@@ -334,6 +334,7 @@ type compared struct {
 	Number       int
 	Advice       bool // it is the one to buy
 	Name, Facts  string
+	Model        string // the name without the year
 	Link         string
 	Answer       string // address of its own answer; "" when it has none
 	Price        string // that it was calculated with; "" for none
@@ -353,7 +354,7 @@ type compared struct {
 	Year  int
 	KM    string // "" when it is not known
 	Read  bool   // its auction sheet was read
-	Match vehicle.Confidence
+	Match string // key of how sure the match is
 
 	Gravest *minded // the one doubt; nil for none
 }
@@ -438,6 +439,9 @@ func (v *comparison) weigh(verdict *vehicle.Verdict) {
 		key, values["n"] = "page/compare.cheaper", strconv.Itoa(*verdict.Cheaper)
 	}
 	v.Cost = message.Say(key, values)
+	if v.Bases { // the same freight is in the one's car and in the other's ship
+		return
+	}
 	greatest := int64(0)
 	for _, first := range a.Parts {
 		i := slices.IndexFunc(b.Parts, func(second part) bool { return second.Key == first.Key })
@@ -469,7 +473,7 @@ func (p *Pages) carsOf(c vehicle.Comparison, lang string) []compared {
 			Number: i + 1, Advice: c.Verdict.Winner != nil && *c.Verdict.Winner == i+1,
 			Name: frame.NameOf(e.Car), Facts: frame.FactsOf(e.Car, lang),
 			Link: frame.Followable(e.Input.URL), Sheet: sheetURL(e.Car),
-			Year: e.Car.Year, Match: e.Matched.Confidence, Read: []*string{c.CondReport1, c.CondReport2}[i] != nil,
+			Year: e.Car.Year, Read: []*string{c.CondReport1, c.CondReport2}[i] != nil,
 		}
 		if price := cmp.Or(e.Car.FOBPriceUSD, e.Car.CFPriceUSD); price != nil {
 			car.Price, car.Given, car.Basis = frame.InDollars(price.Decimal().IntPart()), givenPrice(e.Car) != "", "FOB"
@@ -477,6 +481,8 @@ func (p *Pages) carsOf(c vehicle.Comparison, lang string) []compared {
 				car.Basis = "C&F"
 			}
 		}
+		car.Match, _ = sureOf(e.Matched)
+		car.Model = strings.TrimSpace(e.Car.Make + " " + e.Car.Model)
 		if e.DriveAway != nil {
 			car.Rate = e.DriveAway.Exchange.Others.String()
 		}

@@ -41,11 +41,10 @@ var tabOrders = map[string][]string{
 	"bill":    {"#text", "#u", "Check the bill"},
 	"sheet":   {"#file", "Read the sheet", "#u", "Read the sheet"},
 	"comparison": {
-		"Whole cost of car 1", "Auction sheet", "Page of the car", "Whole cost of car 2", "Auction sheet", "Page of the car",
-		"Send by WhatsApp", "Print or PDF", "Compare other cars", "Another car",
+		"Send by WhatsApp", "Car 1: TOYOTA COROLLA AXIO 2019", "Car 2: TOYOTA PASSO 2013", "How they compare",
 	},
 	"highest price": {
-		"#target", "Calculate with this sum", "Choose another", "Show the whole cost", "Send by WhatsApp", "Print or PDF", "Page of the car", "Another car",
+		"#target", "Calculate with this sum", "Choose another", "Show the whole cost", "Send by WhatsApp", "Print or PDF", "Compare with …", "Page of the car", "Another car",
 	},
 	"report of a sheet": {
 		"The car unfolded with the codes of its damage; the list below says the same in words.",

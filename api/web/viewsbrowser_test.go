@@ -83,6 +83,9 @@ func TestComparisonSheetAndBidInEveryForm(t *testing.T) {
 			if l.lang == "sw" {
 				b.checkSwahili()
 			}
+			if name == "comparison" {
+				b.checkColumns(name)
+			}
 			b.shoot(name + "-" + l.String())
 		}
 	}
@@ -148,6 +151,20 @@ func (b *browser) checkHeadings(name string) {
 	}
 }
 
+// checkColumns checks that two cars stand beside each other, and that what is not folded fits on two
+// screens of a phone.
+func (b *browser) checkColumns(name string) {
+	b.t.Helper()
+	at := b.text(`(() => {
+		const [, first, second] = [...document.querySelectorAll(".two thead th")].map(head => head.getBoundingClientRect());
+		const end = document.querySelector("main .actions").getBoundingClientRect().bottom + scrollY;
+		return first.right <= second.left + 1 && second.right <= innerWidth && (innerWidth > 360 || end <= 2 * 640) ? "" : [first.right, second.left, second.right, end].join(", ");
+	})()`)
+	if at != "" {
+		b.t.Errorf("%s: the columns and the end of the page are at %s, want two beside each other within two screens", name, at)
+	}
+}
+
 // checkSizes checks that no page is larger than an answer may be.
 func (b *browser) checkSizes(home string) {
 	b.t.Helper()
@@ -173,7 +190,18 @@ func TestComparisonSheetAndBidWithoutJavaScript(t *testing.T) {
 	b.check(service.URL)
 
 	b.run(chromedp.Navigate(service.URL+"/c?"+url.Values{"u1": {service.Site + cars[0].Path()}}.Encode()),
-		chromedp.SendKeys("#u2", service.Site+cars[1].Path()), chromedp.Click("form button"), chromedp.WaitVisible("#points"))
+		chromedp.SendKeys("#u2", service.Site+cars[1].Path()), chromedp.Click("form button"), chromedp.WaitVisible("table.two"))
+	b.check(service.URL)
+
+	b.run(chromedp.Navigate(service.URL+"/"), chromedp.SendKeys("#u", service.Site+cars[0].Path()), chromedp.Click("form button"),
+		chromedp.WaitVisible("#number"), chromedp.Click("#change > summary"), chromedp.SetValue("#price", "USD 5,000"),
+		chromedp.Click("#change form button"))
+	b.await(`location.search.includes("sig=") && document.readyState === "complete"`)
+	b.run(chromedp.Click(".menu > summary"), chromedp.Click(`a[href^="/c?"]`), chromedp.WaitVisible("#u2"),
+		chromedp.SendKeys("#u2", "toyota passo 2014"), chromedp.Click("main form button"), chromedp.WaitVisible("#year"),
+		chromedp.SendKeys("#cc", "996"), chromedp.SendKeys("#price", "3000"), chromedp.Click("input[value=fob]"), chromedp.Click("main form button"),
+		chromedp.WaitVisible("input[name=modelBody]"), chromedp.Click("input[name=modelBody]"), chromedp.Click("form.card button"), chromedp.WaitVisible("table.two"))
+	b.checkColumns("without scripts")
 	b.check(service.URL)
 
 	b.run(chromedp.Navigate(service.URL+"/s"), chromedp.SetUploadFiles("#file", []string{sheetFile(t, service)}),

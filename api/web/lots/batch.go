@@ -197,6 +197,11 @@ func (l lotResult) Whole() *wholeForm {
 	return form
 }
 
+// CanRetry reports whether the row has failed, its batch has ended, and it can succeed.
+func (l lotResult) CanRetry() bool {
+	return l.Failure != nil && l.Failure.Retryable != nil && *l.Failure.Retryable && !l.batch.Runs()
+}
+
 // Why returns why the row has no result.
 func (l lotResult) Why() message.Text {
 	if l.Failure == nil {

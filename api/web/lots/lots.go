@@ -295,6 +295,12 @@ func (l *Lots) changeLot(method, below string) request.Handler {
 		s, err := l.sessionOf(r)
 		path := "/v1/batches/" + mux.Vars(r)["id"] + below
 		if err == nil {
+			err = frame.ParseForm(w, r)
+		}
+		if row := r.PostForm["row"]; row != nil { // of those that can be tried again
+			path += "?" + url.Values{"row": row}.Encode()
+		}
+		if err == nil {
 			_, err = l.keyed(r.Context(), s, method, path, nil, nil)
 		}
 		if err != nil {
