@@ -64,8 +64,14 @@ func (b *calculation) tableFigure(l line, by facts) (fig *figure, gap bool) {
 // tariffDays returns the landing days on which different fees of a line may hold.
 func (b *calculation) tariffDays(l line) []time.Time {
 	w := b.window
+	if w.from.Equal(w.to) {
+		return nil
+	}
 	days := []time.Time{w.from, w.to}
 	for _, f := range l.Fees {
+		if f.From == "" {
+			continue
+		}
 		day, err := time.ParseInLocation(time.DateOnly, f.From, w.from.Location())
 		if err == nil && day.After(w.from) && day.Before(w.to) {
 			days = append(days, day)

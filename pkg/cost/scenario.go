@@ -61,8 +61,7 @@ func worthOf(of []vehicle.Scenario) decimal.Decimal {
 	return slices.MaxFunc(of, byTotal).TotalTZS.Decimal().Sub(slices.MinFunc(of, byTotal).TotalTZS.Decimal())
 }
 
-// scenario returns the cost with another invoice or other taxes. The likely one is that of
-// the headline.
+// scenario returns the cost with another invoice or other taxes.
 func (b *calculation) scenario(question, code string, v values, in invoice, t taxes) vehicle.Scenario {
 	c := *b
 	c.silent, c.lines, c.missing = true, nil, nil
@@ -70,8 +69,20 @@ func (b *calculation) scenario(question, code string, v values, in invoice, t ta
 	c.window.from, c.window.to = c.window.likely, c.window.likely
 	c.facts = c.factsOf().likely()
 	c.bill()
+	return c.asScenario(question, code, v)
+}
+
+// headline returns the likely scenario, whose cost is that of the headline.
+func (b *calculation) headline(question, code string, v values) vehicle.Scenario {
+	s := b.asScenario(question, code, v)
+	s.Likely = true
+	return s
+}
+
+// asScenario returns the sums of the lines.
+func (b *calculation) asScenario(question, code string, v values) vehicle.Scenario {
 	usd, tzs := decimal.Zero, decimal.Zero
-	for _, l := range c.lines {
+	for _, l := range b.lines {
 		usd, tzs = usd.Add(l.AmountUSD.Decimal()), tzs.Add(l.AmountTZS.Decimal())
 	}
 	return vehicle.Scenario{
@@ -86,11 +97,9 @@ func (b *calculation) byYear() []vehicle.Scenario {
 	if listed == nil || !b.hasAgeSteps() {
 		return nil
 	}
-	value := b.taxedValue()
-	own := b.scenario(questionYear, "own_year", values{"made": itoa(b.yearMade())}, b.invoice, b.taxed.amount)
-	own.Likely = true
+	own := b.headline(questionYear, "own_year", values{"made": itoa(b.yearMade())})
 	v := values{"listed": itoa(b.implied.tax.YOM)}
-	return []vehicle.Scenario{own, b.scenario(questionYear, "listed_year", v, b.invoice, listed.likely(value))}
+	return []vehicle.Scenario{own, b.scenario(questionYear, "listed_year", v, b.invoice, listed.likely(b.taxedValue()))}
 }
 
 // byTaxBase: the authority's value is taxed, or the invoice.
@@ -122,9 +131,11 @@ func (b *calculation) byLaw() []vehicle.Scenario {
 		case c.age.rules != "":
 			code, v["rules"] = "law_of", c.age.rules
 		}
-		s := b.scenario(questionLaw, code, v, b.invoice, b.implied.under(c, b.taxedValue()))
-		s.Likely = i == 0
-		all = append(all, s)
+		if i == 0 {
+			all = append(all, b.headline(questionLaw, code, v))
+			continue
+		}
+		all = append(all, b.scenario(questionLaw, code, v, b.invoice, b.implied.under(c, b.taxedValue())))
 	}
 	return all
 }

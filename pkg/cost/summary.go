@@ -24,9 +24,9 @@ var (
 	unitUSD = decimal.NewFromInt(10)
 )
 
-// inUnits rounds an amount half up to a whole number of units.
+// inUnits rounds an amount half up to a whole number of units, a power of ten.
 func inUnits(amount, unit decimal.Decimal) int64 {
-	return amount.Div(unit).Round(0).Mul(unit).IntPart()
+	return amount.Round(1 - int32(unit.NumDigits())).IntPart() //nolint:gosec // units are 10 and 10,000
 }
 
 // bothSums are the sums of some lines in both currencies.
