@@ -155,7 +155,8 @@ func listedCars(doc *page.Document) (cars []vehicle.ListedCar, cards []*html.Nod
 	return cars, cards
 }
 
-// listedCar reads what the card of a car says of it, as the page shows it.
+// listedCar reads what the card of a car says of it, as the page shows it; nothing where it
+// names none.
 func listedCar(card, link *html.Node) (car vehicle.ListedCar) {
 	for n := range dom.Elements(card) {
 		name := ""
@@ -171,6 +172,9 @@ func listedCar(card, link *html.Node) (car vehicle.ListedCar) {
 			car.Name = name
 			break
 		}
+	}
+	if car.Name == "" {
+		return car
 	}
 	said := dom.Text(card)
 	car.Price = page.AmountIn(said)

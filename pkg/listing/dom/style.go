@@ -144,19 +144,20 @@ type rule struct {
 	weight   int // of two that weigh the same the later counts more
 }
 
-// styles are the rules of a page by the id, class or tag of the element that they are for.
-type styles map[string][]rule
+// styles are the rules of a page by what the last part of their selector asks first: the id,
+// a class or the tag of the element that they are for.
+type styles struct{ ids, classes, tags map[string][]rule }
 
-// keyOf returns where the rules of a selector are found: by what its last part asks first.
-func keyOf(selector []compound) string {
+// listOf returns the list that has the rules of a selector, and their key in it.
+func (s styles) listOf(selector []compound) (list map[string][]rule, key string) {
 	last := selector[len(selector)-1]
 	switch {
 	case last.id != "":
-		return "#" + last.id
+		return s.ids, last.id
 	case len(last.classes) > 0:
-		return "." + last.classes[0]
+		return s.classes, last.classes[0]
 	}
-	return last.tag
+	return s.tags, last.tag
 }
 
 var cssComment = regexp.MustCompile(`(?s)/\*.*?\*/`)
@@ -164,7 +165,7 @@ var cssComment = regexp.MustCompile(`(?s)/\*.*?\*/`)
 // stylesOf reads the style sheets of a page. A rule that only holds at some widths or on
 // some media strikes out, and neither hides nor shows.
 func stylesOf(sheets []*html.Node) styles {
-	all, size, count := styles{}, 0, 0
+	all, size, count := styles{map[string][]rule{}, map[string][]rule{}, map[string][]rule{}}, 0, 0
 	for _, sheet := range sheets {
 		if sheet.FirstChild == nil {
 			continue
@@ -202,7 +203,8 @@ func (s styles) add(b block, count int) int {
 		if said.important {
 			r.weight += weightOfImportant
 		}
-		s[keyOf(selector)] = append(s[keyOf(selector)], r)
+		list, key := s.listOf(selector)
+		list[key] = append(list[key], r)
 	}
 	return count
 }
@@ -255,12 +257,9 @@ func blocksOf(sheet string) iter.Seq[block] {
 // of returns what the rules say of an element: of those that hide or show it the one that
 // weighs most, the later of two equals.
 func (s styles) of(n *html.Node) (said effect) {
-	if len(s) == 0 {
-		return effect{}
-	}
 	display, visibility := -1, -1
-	for key := range keysOf(n) {
-		for _, r := range s[key] {
+	apply := func(rules []rule) {
+		for _, r := range rules {
 			if r.weight < display && r.weight < visibility && !r.effect.strikes || !selects(r.selector, n) {
 				continue
 			}
@@ -274,28 +273,20 @@ func (s styles) of(n *html.Node) (said effect) {
 			}
 		}
 	}
-	return said
-}
-
-// keysOf walks the keys under which rules for an element are found.
-func keysOf(n *html.Node) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		if !yield("") || !yield(n.Data) {
-			return
-		}
-		for _, a := range n.Attr {
-			switch a.Key {
-			case "id":
-				if !yield("#" + a.Val) {
-					return
-				}
-			case "class":
-				for class := range strings.FieldsSeq(Head(a.Val)) {
-					if !yield("." + class) {
-						return
-					}
-				}
+	apply(s.tags[""])
+	apply(s.tags[n.Data])
+	for _, a := range n.Attr {
+		switch a.Key {
+		case "id":
+			apply(s.ids[a.Val])
+		case "class":
+			if len(s.classes) == 0 {
+				continue
+			}
+			for class := range strings.FieldsSeq(Head(a.Val)) {
+				apply(s.classes[class])
 			}
 		}
 	}
+	return said
 }
