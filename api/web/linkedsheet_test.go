@@ -76,10 +76,13 @@ func TestALinkedSheetIsReadOnceAndSpeaksInTheAnswer(t *testing.T) {
 	_, h := served(t, api.ServeHTTP)
 	at := ask(t, h, "u=https://cars.example/1")
 	const unread = "There is an auction sheet and it was not read"
-	if body := shows(t, h, at, `id="number">TSh 46.1 million<`, `data-reading="/s/`, "being read"); strings.Contains(body, unread) {
+	if body := shows(t, h, at, `id="number">TSh 46.1 million<`, `data-reading="/e/`, "being read"); strings.Contains(body, unread) {
 		t.Errorf("a sheet that is being read is called not read:\n%s", body)
 	}
 	shows(t, h, at+"/paper", "<h1")
+	if w := get(h, at+"/doubts", nil); w.Code != http.StatusNoContent {
+		t.Errorf("before the sheet is read its part has the status %d, want 204", w.Code)
+	}
 	api.outcome.Store(&map[string]any{"state": "succeeded", "result": badReport(t)})
 	body := shows(t, h, at, `<b class="danger">`, "repair history to the body frame", `href="/s/`)
 	for _, never := range []string{"data-reading", unread} {

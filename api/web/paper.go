@@ -19,12 +19,17 @@ func (p *Pages) paper(w http.ResponseWriter, r *http.Request) error {
 	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "paper", Title: view.Name, Body: view})
 }
 
-// doubts responds with the parts of an answer that its auction sheet changes.
+// doubts responds with the parts of an answer that its auction sheet changes; with none while that
+// is being read.
 func (p *Pages) doubts(w http.ResponseWriter, r *http.Request) error {
 	lang := p.Language(w, r)
 	_, view, err := p.resultAbove(r, "/doubts", lang)
 	if err != nil {
 		return err
+	}
+	if view.Linked != nil && view.Linked.Reading {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
 	}
 	if err := view.share(lang, estimateNote.In(lang), view.headline(lang)...); err != nil {
 		return err

@@ -25,24 +25,17 @@ if (soon) {
 
 // The auction sheet is read after the number of its car is shown.
 const reading = document.querySelector("[data-reading]");
-if (reading) {
-  const source = new EventSource(reading.dataset.reading);
-  const show = () => {
-    source.close();
-    const request = new XMLHttpRequest();
-    request.open("GET", reading.dataset.read);
-    request.responseType = "document";
-    request.onload = () => {
-      for (const id of ["doubt", "send", "minds"]) {
-        const now = request.response?.getElementById(id);
-        if (now) $(id).replaceWith(now);
-      }
-    };
-    request.send();
+const look = seconds => setTimeout(() => {
+  const request = new XMLHttpRequest();
+  request.open("GET", reading.dataset.reading);
+  request.responseType = "document";
+  request.onloadend = () => {
+    if (request.status !== 200) return look(Math.min(2 * seconds, 60));
+    for (const id of ["doubt", "send", "minds"]) $(id).replaceWith(request.response.getElementById(id));
   };
-  source.addEventListener("end", show);
-  source.onerror = () => { if (source.readyState === EventSource.CLOSED) setTimeout(show, 5000); };
-}
+  request.send();
+}, 1000 * seconds);
+if (reading) look(3);
 
 // What makes a photo smaller is loaded when a file is chosen.
 for (const file of document.querySelectorAll("[data-script]")) file.addEventListener("change", () => import(file.dataset.script));
