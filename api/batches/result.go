@@ -43,7 +43,6 @@ type resultFormat struct {
 type resultWriter interface {
 	result(item batch.Item, priced pricer) error
 	end() error
-	discard() // instead of end, after an error
 }
 
 // resultFormats are all formats of results. The first is the default.
@@ -164,11 +163,6 @@ func (s *Resource) sendResults(
 	if whole, ok := out.(*jsonWriter); ok {
 		whole.next = view.following
 	}
-	defer func() {
-		if err != nil {
-			out.discard()
-		}
-	}()
 	for {
 		if err = s.formatRows(r.Context(), out, from, wanted, processor); err != nil {
 			return err
@@ -279,8 +273,6 @@ func (l lineWriter) encode(item batch.Item, priced pricer) ([]byte, error) {
 }
 
 func (lineWriter) end() error { return nil }
-
-func (lineWriter) discard() {}
 
 // jsonWriter writes results as one JSON value, also with one result a line.
 type jsonWriter struct {
@@ -401,5 +393,3 @@ func (t tableWriter) result(item batch.Item, priced pricer) (err error) {
 }
 
 func (t tableWriter) end() error { return t.table.Close() }
-
-func (t tableWriter) discard() { t.table.Discard() }

@@ -80,12 +80,10 @@ type CostLine struct {
 // Terms are the terms of a batch; "" for each that the caller did not name.
 type Terms struct{ Rate, JPYPerUSD, Target, Landing string }
 
-// Writer writes a table. It ends with Close, which sends the rest, or with Discard,
-// which abandons the table.
+// Writer writes a table. Close sends the rest of it.
 type Writer interface {
 	Line(l Line) error
 	Close() error
-	Discard()
 }
 
 // column is one column of the table. Its value is a string, an int, a

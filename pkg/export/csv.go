@@ -50,9 +50,6 @@ func (t *csvTable) Close() error {
 	return t.out.Error()
 }
 
-// Discard does nothing: rows are sent as they are written.
-func (*csvTable) Discard() {}
-
 func plainText(value any) string {
 	switch v := value.(type) {
 	case string:

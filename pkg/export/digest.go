@@ -2,6 +2,7 @@ package export
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +21,7 @@ const (
 // digest is what the notes and the picture need of all rows.
 type digest struct {
 	options  Options
-	points   []point
+	years    *yearRange // of the cars; nil for none
 	cheapest []cheap
 	states   map[batch.State]int
 	codes    map[string]int // why rows have no estimate
@@ -29,18 +30,13 @@ type digest struct {
 	sources  []source
 }
 
-// point is one car of the picture.
-type point struct {
-	year       int
-	tzs        int64
-	confidence vehicle.Confidence // in the entry of TRA
-}
+// yearRange are the first and the last year of cars.
+type yearRange struct{ first, last int }
 
 // cheap is one of the cheapest.
 type cheap struct {
-	point
-
-	row             int
+	year, row       int
+	tzs             int64
 	reference, name string
 	maxPrice        *int64
 }
@@ -77,26 +73,18 @@ func (d *digest) add(l Line) {
 	if e.Summary == nil || e.Summary.OnTheRoad == nil || e.Car.Year == 0 {
 		return
 	}
-	p := point{e.Car.Year, e.Summary.OnTheRoad.TZS, e.Matched.Confidence}
-	d.points = append(d.points, p)
-	found := cheap{p, l.Number, l.Reference, l.name(), nil}
+	year := e.Car.Year
+	if d.years == nil {
+		d.years = &yearRange{year, year}
+	}
+	d.years.first, d.years.last = min(d.years.first, year), max(d.years.last, year)
+	found := cheap{year: year, tzs: e.Summary.OnTheRoad.TZS, row: l.Number, reference: l.Reference, name: l.name()}
 	if e.MaxPrice != nil && e.MaxPrice.FOB != nil {
 		found.maxPrice = e.MaxPrice.FOB.Likely
 	}
 	d.cheapest = append(d.cheapest, found)
 	slices.SortStableFunc(d.cheapest, func(a, b cheap) int { return cmp.Compare(a.tzs, b.tzs) })
 	d.cheapest = d.cheapest[:min(len(d.cheapest), maxCheapest)]
-}
-
-// years returns the first and the last year of the cars; false when there are none.
-func (d *digest) years() (first, last int, some bool) {
-	for _, p := range d.points {
-		if !some {
-			first, last, some = p.year, p.year, true
-		}
-		first, last = min(first, p.year), max(last, p.year)
-	}
-	return first, last, some
 }
 
 // addSources remembers the sources of a cost, each once. The authority's reference is
@@ -121,8 +109,8 @@ func (d *digest) addSources(lines []vehicle.CostLine, reference string) {
 
 // notes are the assumptions and sources of a workbook: what, and its meaning.
 func (d *digest) notes() [][2]string {
-	codes := make([][2]string, 0, len(d.codes))
-	for _, code := range slices.Sorted(keysOf(d.codes)) {
+	var codes [][2]string
+	for _, code := range slices.Sorted(maps.Keys(d.codes)) {
 		codes = append(codes, [2]string{"  " + code, strconv.Itoa(d.codes[code])})
 	}
 	columns := d.textNotes("taxes", "lines", "range", "max_price")
@@ -145,7 +133,7 @@ func (d *digest) rowNotes() (notes [][2]string) {
 }
 
 func (d *digest) termNotes() (notes [][2]string) {
-	terms, rates := d.options.Terms, slices.Sorted(keysOf(d.rates))
+	terms, rates := d.options.Terms, slices.Sorted(maps.Keys(d.rates))
 	for _, term := range [][2]string{
 		{"rate", cmp.Or(terms.Rate, d.text("rate_default"))},
 		{"rate_taxes", strings.Join(rates[:min(len(rates), maxCheapest)], ", ")},
@@ -180,14 +168,4 @@ func (d *digest) sourceNotes() (notes [][2]string) {
 		notes = append(notes, [2]string{d.text("source") + ": " + s.line, strings.TrimSuffix(s.source+", "+s.date, ", ")})
 	}
 	return notes
-}
-
-func keysOf[V any](m map[string]V) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for key := range m {
-			if !yield(key) {
-				return
-			}
-		}
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"hash/crc32"
 	"io"
 	"strconv"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -234,4 +235,19 @@ func (l *lineSheet) sendTo(archive *zip.Writer, name string) error {
 		return fmt.Errorf("export: %w", err)
 	}
 	return nil
+}
+
+// serial returns a moment as spreadsheets count days, in Dar es Salaam's time of the API's
+// answer; false when it is none.
+func (m moment) serial() (string, bool) {
+	for _, layout := range []string{time.RFC3339, time.DateOnly} {
+		at, err := time.Parse(layout, string(m))
+		if err != nil {
+			continue
+		}
+		_, offset := at.Zone()
+		seconds := at.Unix() + int64(offset) - time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC).Unix()
+		return strconv.FormatFloat(float64(seconds)/(24*60*60), 'f', 6, 64), true
+	}
+	return "", false
 }

@@ -4,11 +4,14 @@ import (
 	"archive/zip"
 	"bufio"
 	"compress/flate"
+	"embed"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strconv"
+	"strings"
 
 	"github.com/shopspring/decimal"
 
@@ -18,7 +21,7 @@ import (
 // carSheet is the sheet with the rows of the list, the first of the workbook.
 const carSheet = "Cars"
 
-// The styles of cells, by their numbers in stylesXML.
+// The styles of cells, by their numbers in workbook/xl/styles.xml.
 const (
 	styleAmount = 1
 	styleHeader = 2
@@ -29,74 +32,28 @@ const (
 	stylePlain  = 7 // a text, not close to the number before it
 )
 
-// The parts of a workbook (ECMA-376) but its sheets. Number format 4 is #,##0.00, one of
-// those that every spreadsheet has; 22 is a date with its time.
+// fixedParts are the parts of a workbook (ECMA-376) that are the same in all. In its styles, number
+// format 4 is #,##0.00, one of those that every spreadsheet has; 22 is a date with its time.
+//
+//go:embed all:workbook
+var fixedParts embed.FS
+
 const (
 	xmlHead = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>` + "\n"
 	mainNS  = `xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"`
-	relNS   = `http://schemas.openxmlformats.org/officeDocument/2006/relationships`
-	packNS  = `http://schemas.openxmlformats.org/package/2006/`
-	mime    = `application/vnd.openxmlformats-officedocument.`
 
-	typesXML = xmlHead + `<Types xmlns="` + packNS + `content-types">` +
-		`<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
-		`<Default Extension="xml" ContentType="application/xml"/>` +
-		`<Override PartName="/xl/workbook.xml" ContentType="` + mime + `spreadsheetml.sheet.main+xml"/>` +
-		`<Override PartName="/xl/styles.xml" ContentType="` + mime + `spreadsheetml.styles+xml"/>` +
-		`<Override PartName="/xl/sharedStrings.xml" ContentType="` + mime + `spreadsheetml.sharedStrings+xml"/>` +
-		`<Override PartName="/xl/worksheets/sheet1.xml" ContentType="` + mime + `spreadsheetml.worksheet+xml"/>` +
-		`<Override PartName="/xl/worksheets/sheet2.xml" ContentType="` + mime + `spreadsheetml.worksheet+xml"/>` +
-		`<Override PartName="/xl/worksheets/sheet3.xml" ContentType="` + mime + `spreadsheetml.worksheet+xml"/>` +
-		`<Override PartName="/xl/worksheets/sheet4.xml" ContentType="` + mime + `spreadsheetml.worksheet+xml"/>` +
-		`<Override PartName="/xl/drawings/drawing1.xml" ContentType="` + mime + `drawing+xml"/>` +
-		`<Override PartName="/xl/charts/chart1.xml" ContentType="` + mime + `drawingml.chart+xml"/></Types>`
-	rootRelsXML = xmlHead + `<Relationships xmlns="` + packNS + `relationships">` +
-		`<Relationship Id="rId1" Type="` + relNS + `/officeDocument" Target="xl/workbook.xml"/></Relationships>`
-	workbookXML = xmlHead + `<workbook ` + mainNS + ` xmlns:r="` + relNS + `">` +
-		`<sheets><sheet name="` + carSheet + `" sheetId="1" r:id="rId1"/><sheet name="Lines" sheetId="2" r:id="rId2"/>` +
-		`<sheet name="Notes" sheetId="3" r:id="rId3"/><sheet name="Picture" sheetId="4" r:id="rId4"/></sheets>` +
-		printTitles + `</workbook>`
-	workbookRelsXML = xmlHead + `<Relationships xmlns="` + packNS + `relationships">` +
-		`<Relationship Id="rId1" Type="` + relNS + `/worksheet" Target="worksheets/sheet1.xml"/>` +
-		`<Relationship Id="rId2" Type="` + relNS + `/worksheet" Target="worksheets/sheet2.xml"/>` +
-		`<Relationship Id="rId3" Type="` + relNS + `/worksheet" Target="worksheets/sheet3.xml"/>` +
-		`<Relationship Id="rId4" Type="` + relNS + `/worksheet" Target="worksheets/sheet4.xml"/>` +
-		`<Relationship Id="rId5" Type="` + relNS + `/styles" Target="styles.xml"/>` +
-		`<Relationship Id="rId6" Type="` + relNS + `/sharedStrings" Target="sharedStrings.xml"/></Relationships>`
-	pictureRelsXML = xmlHead + `<Relationships xmlns="` + packNS + `relationships">` +
-		`<Relationship Id="rId1" Type="` + relNS + `/drawing" Target="../drawings/drawing1.xml"/></Relationships>`
-	drawingRelsXML = xmlHead + `<Relationships xmlns="` + packNS + `relationships">` +
-		`<Relationship Id="rId1" Type="` + relNS + `/chart" Target="../charts/chart1.xml"/></Relationships>`
-	stylesXML = xmlHead + `<styleSheet ` + mainNS + `>` +
-		`<fonts count="2"><font><sz val="11"/><name val="Calibri"/></font>` +
-		`<font><b/><sz val="11"/><name val="Calibri"/></font></fonts>` +
-		`<fills count="3"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill>` +
-		`<fill><patternFill patternType="solid"><fgColor rgb="FFE2EFDA"/><bgColor indexed="64"/></patternFill></fill></fills>` +
-		`<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>` +
-		`<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>` +
-		`<cellXfs count="8"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>` +
-		`<xf numFmtId="4" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>` +
-		`<xf numFmtId="0" fontId="1" fillId="2" borderId="0" xfId="0" applyFont="1" applyFill="1" applyAlignment="1">` +
-		`<alignment vertical="center" wrapText="1"/></xf>` +
-		`<xf numFmtId="22" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>` +
-		`<xf numFmtId="4" fontId="1" fillId="2" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1" applyFill="1"/>` +
-		`<xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/>` +
-		`<xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0" applyAlignment="1">` +
-		`<alignment vertical="top" wrapText="1"/></xf>` +
-		`<xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0" applyAlignment="1">` +
-		`<alignment horizontal="left" indent="1"/></xf>` +
-		`</cellXfs></styleSheet>`
-	// The header stays visible.
-	sheetBegin = xmlHead + `<worksheet ` + mainNS + `>%s<sheetViews><sheetView workbookViewId="0">` +
+	// The parts of a sheet around its rows.
+	sheetBegin = xmlHead + `<worksheet ` + mainNS + `>%s` +
+		// The header stays visible.
+		`<sheetViews><sheetView workbookViewId="0">` +
 		`<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>`
+	drawing = `<drawing xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships" r:id="rId1"/>`
 
 	// On paper, of A4: the results are as wide as they are, with their header and the names of the
 	// rows on every page; the other sheets are as wide as a page.
-	fitToPage   = `<sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>`
-	paperWide   = `<pageSetup paperSize="9" orientation="landscape"/>`
-	paperNotes  = `<pageSetup paperSize="9" orientation="portrait" fitToHeight="0"/>`
-	printTitles = `<definedNames><definedName name="_xlnm.Print_Titles" localSheetId="0">` +
-		carSheet + `!$A:$B,` + carSheet + `!$1:$1</definedName></definedNames>`
+	fitToPage  = `<sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>`
+	paperWide  = `<pageSetup paperSize="9" orientation="landscape"/>`
+	paperNotes = `<pageSetup paperSize="9" orientation="portrait" fitToHeight="0"/>`
 )
 
 // xlsxTable is an Excel workbook: the cars with their totals, the lines of their costs, notes,
@@ -119,22 +76,26 @@ func NewXLSX(w io.Writer, o Options) (Writer, error) {
 	t.archive.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
 		return flate.NewWriter(w, flate.BestSpeed) // compressing more takes longer than all else
 	})
-	for _, part := range [][2]string{
-		{"[Content_Types].xml", typesXML},
-		{"_rels/.rels", rootRelsXML},
-		{"xl/workbook.xml", workbookXML},
-		{"xl/_rels/workbook.xml.rels", workbookRelsXML},
-		{"xl/styles.xml", stylesXML},
-	} {
-		if err := t.begin(part[0], part[1]); err != nil {
-			return nil, err
+	err := fs.WalkDir(fixedParts, "workbook", func(path string, part fs.DirEntry, err error) error {
+		if err != nil || part.IsDir() { // programs need not expect folders in a workbook
+			return err
 		}
+		text, err := fixedParts.ReadFile(path)
+		if err == nil {
+			err = t.begin(strings.TrimPrefix(path, "workbook/"))
+		}
+		if err == nil {
+			_, err = t.part.Write(text)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	widths, names := make([]float64, len(t.columns)), make([]any, len(t.columns))
 	for i, c := range t.columns {
 		widths[i], names[i] = c.width, c.header
 	}
-	var err error
 	if t.lines, err = newLineSheet(o.Lang); err != nil {
 		return nil, err
 	}
@@ -146,14 +107,14 @@ func NewXLSX(w io.Writer, o Options) (Writer, error) {
 
 // beginSheet begins a sheet with properties and columns of some widths.
 func (t *xlsxTable) beginSheet(number int, properties string, widths []float64) (sheet, error) {
-	if err := t.begin(fmt.Sprintf("xl/worksheets/sheet%d.xml", number), ""); err != nil {
+	if err := t.begin(fmt.Sprintf("xl/worksheets/sheet%d.xml", number)); err != nil {
 		return sheet{}, err
 	}
 	return beginSheet(t.part, properties, widths), nil
 }
 
 // begin begins a part of the archive.
-func (t *xlsxTable) begin(name, text string) error {
+func (t *xlsxTable) begin(name string) error {
 	if t.part != nil {
 		if err := t.part.Flush(); err != nil {
 			return fmt.Errorf("export: %w", err)
@@ -164,9 +125,6 @@ func (t *xlsxTable) begin(name, text string) error {
 		return fmt.Errorf("export: %w", err)
 	}
 	t.part = bufio.NewWriter(part)
-	if _, err := t.part.WriteString(text); err != nil {
-		return fmt.Errorf("export: %w", err)
-	}
 	return nil
 }
 
@@ -201,9 +159,6 @@ func (t *xlsxTable) writeTotals() {
 	}
 	_, _ = t.part.WriteString("</row>")
 }
-
-// Discard does nothing: rows are sent as they are written.
-func (*xlsxTable) Discard() {}
 
 // Close sends the rest of the workbook.
 func (t *xlsxTable) Close() error {
@@ -244,7 +199,8 @@ func (t *xlsxTable) writeNotes() error {
 
 // writeTexts writes the texts that the sheet of lines shares.
 func (t *xlsxTable) writeTexts() error {
-	err := t.begin("xl/sharedStrings.xml", xmlHead+`<sst `+mainNS+`>`)
+	err := t.begin("xl/sharedStrings.xml")
+	_, _ = t.part.WriteString(xmlHead + `<sst ` + mainNS + `>`)
 	for _, text := range t.lines.texts.all {
 		_, _ = t.part.WriteString(`<si>` + textBegin)
 		_ = xml.EscapeText(t.part, []byte(text))
@@ -272,14 +228,6 @@ func (t *xlsxTable) writePicture() error {
 		}
 		err = errors.Join(err, picture.write(0, row...))
 	}
-	_, _ = t.part.WriteString(`</sheetData>` + paperWide + `<drawing xmlns:r="` + relNS + `" r:id="rId1"/></worksheet>`)
-	for _, part := range [][2]string{
-		{"xl/worksheets/_rels/sheet4.xml.rels", pictureRelsXML},
-		{"xl/drawings/drawing1.xml", drawingXML},
-		{"xl/drawings/_rels/drawing1.xml.rels", drawingRelsXML},
-		{"xl/charts/chart1.xml", t.chart()},
-	} {
-		err = errors.Join(err, t.begin(part[0], part[1]))
-	}
-	return err
+	_, _ = t.part.WriteString(`</sheetData>` + paperWide + drawing + `</worksheet>`)
+	return errors.Join(err, t.begin("xl/charts/chart1.xml"), t.writeChart(t.part))
 }
