@@ -129,9 +129,8 @@ func (b *calculation) disputedCharges() []charge {
 		}
 		charges := make([]charge, len(rates))
 		for i, rate := range rates {
-			of := rules
-			of.AgeExcise = []duty.AgeBand{{Rate: rate.rate}}
-			charges[i] = charge{same: rate.rate.Equal(b.charged()), rules: of, age: rate}
+			charges[i] = rate.under(rules)
+			charges[i].same = rate.rate.Equal(b.charged())
 		}
 		return charges
 	}

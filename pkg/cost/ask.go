@@ -6,7 +6,6 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"ushuru/pkg/duty"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
@@ -109,9 +108,7 @@ func (b *calculation) onInvoice() taxes {
 	case !b.hasValue():
 		return s.verbatim()
 	case s.formula:
-		rules := c.rules
-		rules.AgeExcise = []duty.AgeBand{{Rate: c.age.rate}}
-		return s.computed(cif, rules)
+		return s.computed(cif, c.age.under(c.rules).rules)
 	}
 	own := s.tax.CIFInUSD.Decimal()
 	return s.under(c, own).times(cif.Div(own))

@@ -14,14 +14,10 @@ import (
 func (t *Tables) MaxPrice(e vehicle.Estimate, terms vehicle.Terms, now time.Time, target decimal.Decimal) vehicle.MaxPrice {
 	search := func(withSea bool) *vehicle.PriceLimits {
 		total := func(price int64) (spread moneyRange, ok bool) {
-			b := t.begin(priced(e, price, withSea), terms, now)
-			b.silent = true
-			b.bill()
-			sum := b.total()
-			exact := moneyRange{sum.LowTZS.Decimal(), sum.TotalTZS.Decimal(), sum.HighTZS.Decimal()}
-			return b.asRead(exact), sum.Complete
+			b := t.sums(priced(e, price, withSea), terms, now)
+			return b.asRead(b.exact().tzs), len(b.missing) == 0
 		}
-		return limits(total, target, t.highest(terms, target))
+		return limits(total, target, target.Div(rateOf(terms)).IntPart()+1) // a price that is certainly above it
 	}
 	return vehicle.MaxPrice{TargetTZS: target.IntPart(), FOB: search(false), CF: search(true)}
 }
@@ -29,8 +25,7 @@ func (t *Tables) MaxPrice(e vehicle.Estimate, terms vehicle.Terms, now time.Time
 // asRead returns a total as the answer at the price says it, where rounding makes it more:
 // no answer at the highest price may name more than the target.
 func (b *calculation) asRead(exact moneyRange) moneyRange {
-	parts := b.parts()
-	said := addSums(parts[partCar], parts[partTaxes], parts[partPort])
+	said := b.onTheRoad()
 	if said == nil {
 		return exact
 	}
@@ -38,15 +33,6 @@ func (b *calculation) asRead(exact moneyRange) moneyRange {
 		return decimal.Max(exact, decimal.NewFromInt(said))
 	}
 	return moneyRange{more(exact.low, said.LowTZS), more(exact.amount, said.TZS), more(exact.high, said.HighTZS)}
-}
-
-// highest returns a price in whole dollars that is certainly above the target.
-func (t *Tables) highest(terms vehicle.Terms, target decimal.Decimal) int64 {
-	rate := terms.Rate
-	if !rate.IsPositive() {
-		rate = DefaultRate
-	}
-	return target.Div(rate).IntPart() + 1
 }
 
 // priced returns an estimate at another price.

@@ -24,13 +24,10 @@ func (t *Tables) byMonth(e vehicle.Estimate, terms vehicle.Terms, now time.Time)
 			from = today
 		}
 		terms.Landing = &vehicle.LandingDays{From: dateOf(from), To: dateOf(to)}
-		b := t.begin(e, terms, now)
-		b.silent = true
-		b.bill()
-		parts := b.parts()
+		b := t.sums(e, terms, now)
 		older, later := !b.knowsAge(to), !b.knowsRules(to)
 		months[i] = vehicle.MonthCost{
-			Month: from.Format(monthOnly), OnTheRoad: addSums(parts[partCar], parts[partTaxes], parts[partPort]),
+			Month: from.Format(monthOnly), OnTheRoad: b.onTheRoad(),
 			Assumed: older || later,
 		}
 		if newYear = newYear || older; later && newRules == "" {

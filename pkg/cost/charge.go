@@ -32,11 +32,15 @@ func (b *calculation) chargesOn(day time.Time) []charge {
 	}
 	charges := make([]charge, len(rates))
 	for i, rate := range rates {
-		of := rules
-		of.AgeExcise = []duty.AgeBand{{Rate: rate.rate}}
-		charges[i] = charge{rules: of, age: rate}
+		charges[i] = rate.under(rules)
 	}
 	return charges
+}
+
+// under returns the charge of an excise duty for age beside other rules.
+func (r ruleRate) under(rules duty.Rules) charge {
+	rules.AgeExcise = []duty.AgeBand{{Rate: r.rate}}
+	return charge{rules: rules, age: r}
 }
 
 // knowsRules reports whether the rules of a landing day are known: those of the
@@ -68,9 +72,7 @@ func (b *calculation) chargesUnknown(day time.Time) (charges []charge) {
 			rates = ageRates(other, car)
 		}
 		for _, rate := range rates {
-			of := rules
-			of.AgeExcise = []duty.AgeBand{{Rate: rate.rate}}
-			c := charge{rules: of, age: rate}
+			c := rate.under(rules)
 			if other.State == duty.Announced {
 				c.announced = other.From
 			}

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
-
-	"ushuru/pkg/vehicle"
 )
 
 // The lines whose amounts are not in a table but in the estimate.
@@ -78,8 +76,9 @@ func (t *Tables) checkLandings() error {
 		case l.FromDays < 0 || l.ToDays < l.FromDays || l.ToDays > maxLandingDays:
 			problems = append(problems, fmt.Errorf("landings: %v: it must be 0 ≤ from_days ≤ to_days ≤ %d",
 				l.Countries, maxLandingDays))
-		case l.Source == "" || l.Date == "" || !isStanding(l.Standing):
-			problems = append(problems, fmt.Errorf("landings: %v: source, date and standing are required", l.Countries))
+		}
+		if err := l.check(); err != nil {
+			problems = append(problems, fmt.Errorf("landings: %v: %w", l.Countries, err))
 		}
 	}
 	if t.landingTime("").Source == "" {
@@ -90,10 +89,6 @@ func (t *Tables) checkLandings() error {
 
 // maxLandingDays is longer than any voyage.
 const maxLandingDays = 365
-
-func isStanding(s vehicle.Standing) bool {
-	return s == vehicle.Official || s == vehicle.Quoted || s == vehicle.Typical
-}
 
 var parts = []string{"", partCar, partTaxes, partPort}
 
@@ -135,7 +130,7 @@ func (l line) check() error {
 
 func (f fee) check(code string) error {
 	var problems []error
-	problems = append(problems, f.checkDates(), f.checkPrices(code), f.checkWords())
+	problems = append(problems, f.checkDates(), f.checkPrices(code), f.checkWords(), f.origin.check())
 	if len(f.Only) > 0 && len(f.Except) > 0 {
 		problems = append(problems, errors.New("only and except exclude each other"))
 	}
@@ -147,12 +142,6 @@ func (f fee) check(code string) error {
 	}
 	if c := f.Clamp; c != nil && (f.Amount.Unit != ofCIF || !c.Low.IsPositive() || c.High.LessThan(c.Low)) {
 		problems = append(problems, errors.New("clamp belongs to an amount in CIF and needs low and high"))
-	}
-	if !isStanding(f.Standing) {
-		problems = append(problems, errors.New("standing must be official, quoted or typical"))
-	}
-	if f.Source == "" || f.Date == "" {
-		problems = append(problems, errors.New("source and date are required"))
 	}
 	return errors.Join(problems...)
 }

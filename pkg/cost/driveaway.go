@@ -76,11 +76,24 @@ type calculation struct {
 	missing []vehicle.Missing
 }
 
-func (t *Tables) begin(e vehicle.Estimate, terms vehicle.Terms, now time.Time) *calculation {
-	rate := terms.Rate
-	if !rate.IsPositive() {
-		rate = DefaultRate
+// rateOf returns the exchange rate of the terms.
+func rateOf(terms vehicle.Terms) decimal.Decimal {
+	if terms.Rate.IsPositive() {
+		return terms.Rate
 	}
+	return DefaultRate
+}
+
+// sums returns a calculation whose lines have amounts and no words.
+func (t *Tables) sums(e vehicle.Estimate, terms vehicle.Terms, now time.Time) *calculation {
+	b := t.begin(e, terms, now)
+	b.silent = true
+	b.bill()
+	return b
+}
+
+func (t *Tables) begin(e vehicle.Estimate, terms vehicle.Terms, now time.Time) *calculation {
+	rate := rateOf(terms)
 	b := &calculation{
 		tables: t, car: e.Car, matched: e.Matched, implied: impliedRatesOf(e.Tax, rate), rate: rate, now: now,
 		day: dateOf(now), asked: now,
@@ -122,7 +135,8 @@ func (b *calculation) bill() {
 	b.taxLines()
 	for _, l := range b.tables.lines {
 		if l.Code != codeFreight && l.Code != codeInsurance && l.Fees != nil {
-			b.feeLine(l)
+			f, gap := b.feeFigure(l)
+			b.addOrMiss(l.Code, f, gap)
 		}
 	}
 	if !b.silent {
@@ -132,10 +146,8 @@ func (b *calculation) bill() {
 
 // name returns the name of a line.
 func (t *Tables) name(code string) vehicle.Text {
-	for _, l := range t.lines {
-		if l.Code == code {
-			return l.Name
-		}
+	if l, ok := t.table(code); ok {
+		return l.Name
 	}
 	return vehicle.Text{EN: code, SW: code}
 }
@@ -175,12 +187,6 @@ func (b *calculation) addOrMiss(code string, f *figure, gap bool) {
 	}
 }
 
-// feeLine adds a line of the tables to the bill.
-func (b *calculation) feeLine(l line) {
-	f, gap := b.feeFigure(l)
-	b.addOrMiss(l.Code, f, gap)
-}
-
 // shippedFromJapan are the lines whose figures are those of shipments from Japan.
 var shippedFromJapan = map[string]bool{codeFreight: true, codeInsurance: true}
 
@@ -213,14 +219,8 @@ func (b *calculation) whyMissing(code string) (why string, v values) {
 
 // shippedFrom returns the country from which the car comes: where the listing
 // locates it, else the country of origin.
-func (b *calculation) shippedFrom() string { return cmp.Or(b.car.LocatedIn, b.country()) }
-
-// country returns the country of origin, which the authority's answer repeats.
-func (b *calculation) country() string {
-	if b.implied.tax.Country != "" {
-		return b.implied.tax.Country
-	}
-	return b.matched.Country
+func (b *calculation) shippedFrom() string {
+	return cmp.Or(b.car.LocatedIn, b.implied.tax.Country, b.matched.Country) // the authority repeats that of the match
 }
 
 // sort puts the lines in the order of the tables.
@@ -233,23 +233,26 @@ func (b *calculation) sort() {
 	slices.SortStableFunc(b.missing, func(l, m vehicle.Missing) int { return place[l.Code] - place[m.Code] })
 }
 
-// total returns the sums of the rounded lines.
-func (b *calculation) total() vehicle.DriveAway {
-	sum := func(of func(vehicle.CostLine) money.Amount) money.Amount {
-		total := decimal.Zero
-		for _, l := range b.lines {
-			total = total.Add(of(l).Decimal())
-		}
-		return money.New(total)
+// exact returns the sums of the rounded lines.
+func (b *calculation) exact() (sum both) {
+	for _, l := range b.lines {
+		of := bothOf(l)
+		sum = both{sum.usd.plus(of.usd), sum.tzs.plus(of.tzs)}
 	}
+	return sum
+}
+
+// total returns the cost by its lines.
+func (b *calculation) total() vehicle.DriveAway {
+	sum := b.exact()
 	return vehicle.DriveAway{
 		Lines:    b.lines,
-		TotalUSD: sum(func(l vehicle.CostLine) money.Amount { return l.AmountUSD }),
-		TotalTZS: sum(func(l vehicle.CostLine) money.Amount { return l.AmountTZS }),
-		LowUSD:   sum(func(l vehicle.CostLine) money.Amount { return l.LowUSD }),
-		HighUSD:  sum(func(l vehicle.CostLine) money.Amount { return l.HighUSD }),
-		LowTZS:   sum(func(l vehicle.CostLine) money.Amount { return l.LowTZS }),
-		HighTZS:  sum(func(l vehicle.CostLine) money.Amount { return l.HighTZS }),
+		TotalUSD: money.New(sum.usd.amount),
+		TotalTZS: money.New(sum.tzs.amount),
+		LowUSD:   money.New(sum.usd.low),
+		HighUSD:  money.New(sum.usd.high),
+		LowTZS:   money.New(sum.tzs.low),
+		HighTZS:  money.New(sum.tzs.high),
 		Complete: len(b.missing) == 0,
 		Missing:  b.missing,
 		TaxBase:  b.taxBase(),

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/vehicle"
 )
 
 // facts are the quantities that the prices of a table refer to: cubic metres and
@@ -88,7 +90,16 @@ func (c clamp) of(by facts) moneyRange {
 	return moneyRange{within(by.cif.low, by.m3.low), within(by.cif.amount, by.m3.amount), within(by.cif.high, by.m3.high)}
 }
 
+// both is an amount in both currencies.
 type both struct{ usd, tzs moneyRange }
+
+// bothOf returns the amount of a line.
+func bothOf(l vehicle.CostLine) both {
+	return both{
+		moneyRange{l.LowUSD.Decimal(), l.AmountUSD.Decimal(), l.HighUSD.Decimal()},
+		moneyRange{l.LowTZS.Decimal(), l.AmountTZS.Decimal(), l.HighTZS.Decimal()},
+	}
+}
 
 // count multiplies the price by its quantity. The unit says which currency is
 // exact; the other is converted.

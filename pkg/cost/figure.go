@@ -57,8 +57,7 @@ func (b *calculation) tableFigure(l line, by facts) (fig *figure, gap bool) {
 	if usd.high.IsZero() {
 		return nil, false
 	}
-	line := cited(vehicle.CostLine{Standing: f.Standing, Estimated: true, Date: f.Date}, f.Source)
-	return &figure{usd, tzs, line, func() *basis { return b.basis(f) }}, false
+	return &figure{usd, tzs, f.line(), func() *basis { return b.basis(f) }}, false
 }
 
 // tariffDays returns the landing days on which different fees of a line may hold.
@@ -190,6 +189,5 @@ func (b *calculation) storageFigure() *figure {
 	if usd.high.IsZero() {
 		return nil
 	}
-	line := cited(vehicle.CostLine{Standing: s.Standing, Estimated: true, Date: s.Date}, s.Source)
-	return &figure{usd, usd.times(b.rate), line, b.storageBasis}
+	return &figure{usd, usd.times(b.rate), s.line(), b.storageBasis}
 }

@@ -12,12 +12,11 @@ import (
 // landingTime is how long a car takes from the day on which it is bought to the day
 // on which it lands.
 type landingTime struct {
-	Countries countries        `json:"countries"` // where the car is bought; * is every other
-	FromDays  int              `json:"from_days"`
-	ToDays    int              `json:"to_days"`
-	Standing  vehicle.Standing `json:"standing"`
-	Source    string           `json:"source"`
-	Date      string           `json:"date"`
+	origin
+
+	Countries countries `json:"countries"` // where the car is bought; * is every other
+	FromDays  int       `json:"from_days"`
+	ToDays    int       `json:"to_days"`
 }
 
 // window is the days on which the car may land, at midnight in Dar es Salaam.

@@ -2,25 +2,23 @@ package cost
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/shopspring/decimal"
-
-	"ushuru/pkg/vehicle"
 )
 
 // storage is what a car costs that stays in the port after the free days. All prices
 // are in USD for a cubic metre.
 type storage struct {
-	FreeDays    int              `json:"free_days"`      // shown, and used
-	FreeDaysMax int              `json:"free_days_most"` // by other sources: the lower bound
-	PerDay      decimal.Decimal  `json:"per_day"`
-	Days        int              `json:"days"` // of PerDay
-	Later       decimal.Decimal  `json:"per_day_later"`
-	Removal     decimal.Decimal  `json:"removal"` // to another shed, once; not in the lower bound
-	VAT         decimal.Decimal  `json:"vat"`
-	Standing    vehicle.Standing `json:"standing"`
-	Source      string           `json:"source"`
-	Date        string           `json:"date"`
+	origin
+
+	FreeDays    int             `json:"free_days"`      // shown, and used
+	FreeDaysMax int             `json:"free_days_most"` // by other sources: the lower bound
+	PerDay      decimal.Decimal `json:"per_day"`
+	Days        int             `json:"days"` // of PerDay
+	Later       decimal.Decimal `json:"per_day_later"`
+	Removal     decimal.Decimal `json:"removal"` // to another shed, once; not in the lower bound
+	VAT         decimal.Decimal `json:"vat"`
 }
 
 func (s storage) check() error {
@@ -31,8 +29,9 @@ func (s storage) check() error {
 		return errors.New("storage: it must be 0 ≤ per_day ≤ per_day_later")
 	case !fraction(s.VAT):
 		return errors.New("storage: vat must be a fraction; example: 0.18")
-	case s.Source == "" || s.Date == "" || !isStanding(s.Standing):
-		return errors.New("storage: source, date and standing are required")
+	}
+	if err := s.origin.check(); err != nil {
+		return fmt.Errorf("storage: %w", err)
 	}
 	return nil
 }

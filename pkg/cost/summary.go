@@ -29,13 +29,10 @@ func inUnits(amount, unit decimal.Decimal) int64 {
 	return amount.Round(1 - int32(unit.NumDigits())).IntPart() //nolint:gosec // units are 10 and 10,000
 }
 
-// bothSums are the sums of some lines in both currencies.
-type bothSums struct{ usd, tzs moneyRange }
-
 // sum rounds the sums. The sum of parts that are rounded is their sum, so that what
 // people read adds up: it is at most 15,000 shillings or 15 dollars from the exact
 // sum of three parts.
-func (s bothSums) sum() *vehicle.Sum {
+func (s both) sum() *vehicle.Sum {
 	return &vehicle.Sum{
 		TZS: inUnits(s.tzs.amount, unitTZS), LowTZS: inUnits(s.tzs.low, unitTZS), HighTZS: inUnits(s.tzs.high, unitTZS),
 		USD: inUnits(s.usd.amount, unitUSD), LowUSD: inUnits(s.usd.low, unitUSD), HighUSD: inUnits(s.usd.high, unitUSD),
@@ -85,13 +82,10 @@ func (t *Tables) Codes() (codes []Code) {
 
 // parts returns the sums of the three parts; nil for one that is incomplete.
 func (b *calculation) parts() map[string]*vehicle.Sum {
-	exact := map[string]bothSums{partCar: {}, partTaxes: {}, partPort: {}}
+	exact := map[string]both{partCar: {}, partTaxes: {}, partPort: {}}
 	for _, l := range b.lines {
-		part := b.tables.partOf(l.Code)
-		s := exact[part]
-		s.usd = s.usd.plus(moneyRange{l.LowUSD.Decimal(), l.AmountUSD.Decimal(), l.HighUSD.Decimal()})
-		s.tzs = s.tzs.plus(moneyRange{l.LowTZS.Decimal(), l.AmountTZS.Decimal(), l.HighTZS.Decimal()})
-		exact[part] = s
+		part, of := b.tables.partOf(l.Code), bothOf(l)
+		exact[part] = both{exact[part].usd.plus(of.usd), exact[part].tzs.plus(of.tzs)}
 	}
 	sums := map[string]*vehicle.Sum{}
 	for part, s := range exact {
@@ -103,11 +97,17 @@ func (b *calculation) parts() map[string]*vehicle.Sum {
 	return sums
 }
 
+// onTheRoad returns the sum of all parts; nil when one is incomplete.
+func (b *calculation) onTheRoad() *vehicle.Sum {
+	parts := b.parts()
+	return addSums(parts[partCar], parts[partTaxes], parts[partPort])
+}
+
 // summary returns the cost in the numbers that people read.
 func (b *calculation) summary(e vehicle.Estimate) vehicle.Summary {
 	parts := b.parts()
 	s := vehicle.Summary{
-		OnTheRoad:      addSums(parts[partCar], parts[partTaxes], parts[partPort]),
+		OnTheRoad:      b.onTheRoad(),
 		CarAndShipping: parts[partCar],
 		Taxes:          b.taxesSum(parts[partTaxes]),
 		PortAndLocal:   parts[partPort],
@@ -152,8 +152,7 @@ func (b *calculation) withoutFreight() *vehicle.Sum {
 	}
 	known := *b
 	known.missing = nil
-	parts := known.parts()
-	return addSums(parts[partCar], parts[partTaxes], parts[partPort])
+	return known.onTheRoad()
 }
 
 // carSums returns what the car costs and what brings it to the port, of a sum of both:
@@ -165,10 +164,7 @@ func (b *calculation) carSums(both *vehicle.Sum) (car, shipping *vehicle.Sum) {
 	car = &vehicle.Sum{}
 	for _, l := range b.lines {
 		if l.Code == codePrice {
-			car = bothSums{
-				usd: moneyRange{l.LowUSD.Decimal(), l.AmountUSD.Decimal(), l.HighUSD.Decimal()},
-				tzs: moneyRange{l.LowTZS.Decimal(), l.AmountTZS.Decimal(), l.HighTZS.Decimal()},
-			}.sum()
+			car = bothOf(l).sum()
 		}
 	}
 	return car, &vehicle.Sum{
@@ -221,13 +217,9 @@ func (b *calculation) ifLandedBy(e vehicle.Estimate) *vehicle.IfLandedBy {
 		return nil // our own date
 	}
 	eve := dateOf(newYear.AddDate(0, 0, -1))
-	before := b.tables.begin(e, vehicle.Terms{
+	total := b.tables.sums(e, vehicle.Terms{
 		Rate: b.rate, Costs: &b.costs, Landing: &vehicle.LandingDays{From: eve, To: eve},
-	}, b.now)
-	before.silent = true
-	before.bill()
-	parts := before.parts()
-	total := addSums(parts[partCar], parts[partTaxes], parts[partPort])
+	}, b.now).onTheRoad()
 	if total == nil {
 		return nil
 	}

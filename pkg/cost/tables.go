@@ -53,6 +53,8 @@ type line struct {
 // fee is what is charged in a period of time. An amount of 0 says that nothing is
 // charged then.
 type fee struct {
+	origin
+
 	From   string    `json:"from"`             // first day, 2006-01-02; empty has no beginning
 	Until  string    `json:"until"`            // last day; empty has no end
 	Only   countries `json:"only,omitempty"`   // countries that it is charged for; none is every one
@@ -68,11 +70,30 @@ type fee struct {
 	VATInHigh decimal.Decimal `json:"vat_in_high"`
 	Clamp     *clamp          `json:"clamp"`
 
-	Remark   string           `json:"remark,omitempty"` // the code of a text of the table of texts, family basis
-	Basis    remark           `json:"basis,omitzero"`   // an operator's own words, which follow the Remark
+	Remark string `json:"remark,omitempty"` // the code of a text of the table of texts, family basis
+	Basis  remark `json:"basis,omitzero"`   // an operator's own words, which follow the Remark
+}
+
+// origin says where a figure comes from.
+type origin struct {
 	Standing vehicle.Standing `json:"standing"`
 	Source   string           `json:"source"`
 	Date     string           `json:"date"`
+}
+
+func (o origin) check() error {
+	switch {
+	case !slices.Contains([]vehicle.Standing{vehicle.Official, vehicle.Quoted, vehicle.Typical}, o.Standing):
+		return errors.New("standing must be official, quoted or typical")
+	case o.Source == "" || o.Date == "":
+		return errors.New("source and date are required")
+	}
+	return nil
+}
+
+// line returns a line whose figure is of that origin.
+func (o origin) line() vehicle.CostLine {
+	return cited(vehicle.CostLine{Standing: o.Standing, Estimated: true, Date: o.Date}, o.Source)
 }
 
 // countries are the names of countries in capitals: one name, or a list.
