@@ -2,9 +2,8 @@ package advice
 
 import (
 	_ "embed" // for scale.csv
-	"encoding/csv"
-	"fmt"
-	"strings"
+
+	"ushuru/pkg/datatable"
 
 	"github.com/shopspring/decimal"
 )
@@ -17,12 +16,8 @@ var scaleTable string
 var scale = parseScale(scaleTable)
 
 func parseScale(data string) map[string]decimal.Decimal {
-	rows, err := csv.NewReader(strings.NewReader(data)).ReadAll()
-	if err != nil {
-		panic(fmt.Sprintf("advice: scale: %v", err)) // embedded: only a broken build gets here
-	}
-	values := make(map[string]decimal.Decimal, len(rows))
-	for _, row := range rows[1:] {
+	values := map[string]decimal.Decimal{}
+	for _, row := range datatable.Rows(data) {
 		values[row[0]] = decimal.RequireFromString(row[1])
 	}
 	return values

@@ -4,11 +4,11 @@ package bill
 
 import (
 	_ "embed" // for charges.csv
-	"encoding/csv"
 	"slices"
 	"strings"
 	"unicode"
 
+	"ushuru/pkg/datatable"
 	"ushuru/pkg/match/naming"
 )
 
@@ -33,13 +33,7 @@ var chargeTable string
 
 // charges are all known ones.
 var charges = func() (all []charge) {
-	r := csv.NewReader(strings.NewReader(chargeTable))
-	r.Comment = '#'
-	rows, err := r.ReadAll()
-	if err != nil {
-		panic("bill: the table of charges: " + err.Error()) // embedded: only a broken build gets here
-	}
-	for _, row := range rows[1:] {
+	for _, row := range datatable.Rows(chargeTable) {
 		all = append(all, charge{row[0], row[1], row[2], row[3], strings.Split(row[4], "|")})
 	}
 	return all

@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"strings"
 	"unicode"
+
+	"ushuru/pkg/datatable"
 )
 
 //go:embed makes.csv
@@ -13,16 +15,8 @@ var authorityMakes = loadMakes(makeTable)
 
 func loadMakes(table string) map[string]string {
 	names := map[string]string{}
-	for line := range strings.Lines(table) {
-		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		market, authority, ok := strings.Cut(line, ",")
-		if !ok {
-			panic("chassis: makes.csv: " + line)
-		}
-		names[NameKey(market)] = authority
+	for _, row := range datatable.Lines(table, 2) {
+		names[NameKey(row[0])] = row[1]
 	}
 	return names
 }

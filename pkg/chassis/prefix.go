@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"strconv"
 	"strings"
+
+	"ushuru/pkg/datatable"
 )
 
 //go:embed prefixes.csv
@@ -16,19 +18,11 @@ var prefixes = loadPrefixes(prefixTable)
 
 func loadPrefixes(table string) map[string]era {
 	known := map[string]era{}
-	for line := range strings.Lines(table) {
-		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		cells := strings.SplitN(line, ",", 4)
-		if len(cells) != 4 {
-			panic("chassis: prefixes.csv: " + line)
-		}
+	for _, cells := range datatable.Lines(table, 4) {
 		from, err1 := strconv.Atoi(cells[0])
 		to, err2 := strconv.Atoi(cells[1])
 		if err1 != nil || err2 != nil {
-			panic("chassis: prefixes.csv: " + line)
+			panic("chassis: prefixes.csv: " + cells[3])
 		}
 		for p := range strings.FieldsSeq(cells[3]) {
 			known[p] = era{from, to}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"ushuru/pkg/datatable"
 )
 
 //go:embed drawing.csv
@@ -12,7 +14,7 @@ var drawingTable string
 
 var drawing = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
-	for _, row := range rows(drawingTable, 8) {
+	for _, row := range datatable.Rows(drawingTable) {
 		all[row[0]] = row[1:]
 	}
 	return all

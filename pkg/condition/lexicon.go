@@ -2,9 +2,10 @@ package condition
 
 import (
 	_ "embed"
-	"encoding/csv"
 	"strings"
 	"sync"
+
+	"ushuru/pkg/datatable"
 )
 
 // The tables. Their heads say what they hold.
@@ -34,7 +35,7 @@ type words struct {
 
 var lexicon = sync.OnceValue(func() *words {
 	l := &words{bySpelling: map[string][]sense{}}
-	for _, row := range rows(wordTable, 5) {
+	for _, row := range datatable.Rows(wordTable) {
 		if row[0] == "verb" {
 			if row[1] == "deny" { // of what nobody perceives: 感じられません
 				l.add([]string{"deny", "fine", "", "", ""}, negated(row[3], strings.Fields(row[4])))
@@ -49,7 +50,7 @@ var lexicon = sync.OnceValue(func() *words {
 		}
 		l.add(row, strings.Fields(row[4]))
 	}
-	for _, row := range rows(latinTable, 5) {
+	for _, row := range datatable.Rows(latinTable) {
 		kind, isStem := strings.CutPrefix(row[0], "stem ")
 		row[0] = kind
 		for spelling := range strings.SplitSeq(row[4], "|") {
@@ -167,7 +168,7 @@ type effect struct {
 // matrix has the effects by the class of a part and a finding.
 var matrix = sync.OnceValue(func() map[[2]string]effect {
 	all := map[[2]string]effect{}
-	for _, row := range rows(matrixTable, 6) {
+	for _, row := range datatable.Rows(matrixTable) {
 		e := effect{Category(row[2]), Severity(row[3]), Severity(row[4]), Severity(row[5])}
 		if e.low == "" {
 			e.low = e.plain
@@ -202,15 +203,4 @@ func effectOf(class, finding string) (effect, bool) {
 	}
 	e, found := matrix()[[2]string{class, "any"}]
 	return e, found
-}
-
-// rows reads an embedded table. It panics when the table is broken.
-func rows(table string, cells int) [][]string {
-	r := csv.NewReader(strings.NewReader(table))
-	r.Comment, r.FieldsPerRecord = '#', cells
-	all, err := r.ReadAll()
-	if err != nil {
-		panic("condition: an embedded table: " + err.Error())
-	}
-	return all[1:]
 }

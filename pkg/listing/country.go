@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"ushuru/pkg/datatable"
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/page"
 	"ushuru/pkg/listing/sites"
@@ -23,14 +24,9 @@ type place struct {
 }
 
 var places = func() (list []place) {
-	for line := range strings.Lines(placeTable) {
-		parts := strings.Split(strings.TrimSpace(line), ",")
-		if len(parts) == 4 && !strings.HasPrefix(line, "#") {
-			list = append(list, place{
-				country: parts[0], domain: parts[1], currency: parts[2],
-				words: claim.NewPhrases(`(?:^|\P{L})(?:` + parts[3] + `)(?:$|\P{L})`),
-			})
-		}
+	for _, row := range datatable.Lines(placeTable, 4) {
+		words := claim.NewPhrases(`(?:^|\P{L})(?:` + row[3] + `)(?:$|\P{L})`)
+		list = append(list, place{country: row[0], domain: row[1], currency: row[2], words: words})
 	}
 	return list
 }()
@@ -84,25 +80,11 @@ var usDollars = []string{"US$", "US $", "USD", "U.S. dollar", "US dollar"}
 // are in, up to their name.
 var statedDollars = regexp.MustCompile(`(?i)\b(?:prices?|amounts?)\b[^<>.]{0,40}\bin\s+(?:the\s+)?$`)
 
-// dollarNames are the names of dollars in sentences.
-var dollarNames = []struct{ name, currency string }{
-	{"AUD", "AUD"},
-	{"CAD", "CAD"},
-	{"NZD", "NZD"},
-	{"SGD", "SGD"},
-	{"HKD", "HKD"},
-	{"TWD", "TWD"},
-	{"MXN", "MXN"},
-	{"NAD", "NAD"},
-	{"JMD", "JMD"},
-	{"FJD", "FJD"},
-	{"TTD", "TTD"},
-	{"Australian", "AUD"},
-	{"Canadian", "CAD"},
-	{"New Zealand", "NZD"},
-	{"Singapore", "SGD"},
-	{"Hong Kong", "HKD"},
-}
+//go:embed dollars.csv
+var dollarTable string
+
+// dollarNames are the names of dollars in sentences, with their currencies.
+var dollarNames = datatable.Rows(dollarTable)
 
 // maxStated bounds the text before the name of a currency that is examined, in bytes.
 const maxStated = 80
@@ -112,12 +94,12 @@ func statedDollar(text string) string {
 	for _, dollar := range dollarNames {
 		rest := text
 		for {
-			before, after, found := strings.Cut(rest, dollar.name)
+			before, after, found := strings.Cut(rest, dollar[0])
 			if !found {
 				break
 			}
 			if statedDollars.MatchString(before[max(0, len(before)-maxStated):]) {
-				return dollar.currency
+				return dollar[1]
 			}
 			rest = after
 		}

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/net/html/atom"
 
+	"ushuru/pkg/datatable"
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
@@ -43,11 +44,8 @@ var abbreviations = strings.NewReplacer(
 
 var phrases = func() map[string]*claim.Phrases {
 	all := map[string][]string{}
-	for line := range strings.Lines(phraseTable) {
-		kind, phrase, ok := strings.Cut(strings.TrimSpace(line), ",")
-		if ok && !strings.HasPrefix(line, "#") {
-			all[kind] = append(all[kind], abbreviations.Replace(phrase))
-		}
+	for _, row := range datatable.Lines(phraseTable, 2) {
+		all[row[0]] = append(all[row[0]], abbreviations.Replace(row[1]))
 	}
 	compiled := map[string]*claim.Phrases{}
 	for kind, list := range all {

@@ -2,7 +2,6 @@ package lot
 
 import (
 	_ "embed"
-	"encoding/csv"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"ushuru/pkg/datatable"
 	"ushuru/pkg/listing/claim"
 )
 
@@ -22,7 +22,7 @@ var wordTable string
 // fieldOfName maps a name of a column, as key returns it, to its field.
 var fieldOfName = func() map[string]string {
 	fields := map[string]string{}
-	for _, row := range readTable(columnTable) {
+	for _, row := range datatable.Rows(columnTable) {
 		fields[key(row[1])] = row[0]
 	}
 	for _, field := range fieldNames {
@@ -34,21 +34,11 @@ var fieldOfName = func() map[string]string {
 // words maps kind and written word to what is meant.
 var words = func() map[[2]string]string {
 	meant := map[[2]string]string{}
-	for _, row := range readTable(wordTable) {
+	for _, row := range datatable.Rows(wordTable) {
 		meant[[2]string{row[0], key(row[1])}] = row[2]
 	}
 	return meant
 }()
-
-func readTable(text string) [][]string {
-	r := csv.NewReader(strings.NewReader(text))
-	r.Comment = '#'
-	rows, err := r.ReadAll()
-	if err != nil {
-		panic("lot: " + err.Error())
-	}
-	return rows[1:]
-}
 
 // The fields of a row. Prices have their currency behind them where the column says it:
 // startPriceJPY.

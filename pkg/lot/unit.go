@@ -1,10 +1,14 @@
 package lot
 
 import (
+	_ "embed" // units.csv
 	"regexp"
 	"regexp/syntax"
 	"slices"
+	"strconv"
 	"strings"
+
+	"ushuru/pkg/datatable"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -50,70 +54,34 @@ type unitWord struct {
 	japanese bool // a numeral that stands for yen when no currency is named
 }
 
-// unitForms are tried in this order, the longer forms before those that they contain.
-var unitForms = []struct {
-	unitWord
-
-	forms []string
-}{
-	{unitWord{shift: 6, number: true}, []string{number(`1[,.'’ ]?000[,.'’ ]?000`)}},
-	{unitWord{shift: 5, number: true}, []string{number(`100[,.'’ ]?000`)}},
-	{unitWord{shift: 4, number: true}, []string{number(`10[,.'’ ]?000`)}},
-	{unitWord{shift: 3, number: true}, []string{number(`1[,.'’ ]?000`)}},
-	{unitWord{shift: 2, number: true}, []string{number(`100`)}},
-	{unitWord{shift: 5}, []string{`\bHUNDRED THOUSANDS?\b`, `\bLAKHS?\b`, `\bLAKI\b`}},
-	{unitWord{shift: 4}, []string{`\bTEN THOUSANDS?\b`, `\bMAN ?(?:YEN|EN)\b`, `\bMAELFU KUMI\b`}},
-	{unitWord{shift: 3}, []string{
-		"['’´‘`]000(?: ?['’]?S)?\\b", `\b000(?: ?['’]?S)?\b`, `\bTHOUSANDS?\b`, `\bTHOUS\b\.?`, `\bTHSD\b`, `\bTSD\b\.?`,
-		`\b(?:MA)?ELFU\b`, `\bSEN ?(?:YEN|EN)\b`, `ТЫС(?:ЯЧ\p{L}*)?\.?`, `\bK\b`,
-	}},
-	{unitWord{shift: 2}, []string{`\bHUNDREDS?\b`, `\bMAMIA\b`}},
-	{unitWord{shift: 6}, []string{`\bMILLIONS?\b`, `\bMIL?LN\b\.?`, `\bMIO\b\.?`, `\bMILIONI\b`, `МЛН\.?`}},
-	{unitWord{shift: 6, japanese: true}, []string{`百万`}},
-	{unitWord{shift: 5, japanese: true}, []string{`十万`}},
-	{unitWord{shift: 7, japanese: true}, []string{`千万`}},
-	{unitWord{shift: 4, japanese: true}, []string{`万`, `萬`}},
-	{unitWord{shift: 3, japanese: true}, []string{`千`, `仟`}},
-	{unitWord{shift: 2, japanese: true}, []string{`百`}},
-	{unitWord{currency: USD}, []string{`\bUS ?\$`, `\bUS DOLLARS?\b`, `USD\b`, `\bDOLA ZA MAREKANI\b`, `\bDOLA\b`, `米ドル`}},
-	{unitWord{currency: USD}, []string{`ДОЛЛ\p{L}*\.?`}},
-	{unitWord{currency: "CAD"}, []string{`\bC\$`, `\bCAD\b`}},
-	{unitWord{currency: "AUD"}, []string{`\bA\$`, `\bAUD\b`}},
-	{unitWord{currency: "NZD"}, []string{`\bNZ\$`, `\bNZD\b`}},
-	{unitWord{currency: "SGD"}, []string{`\bS\$`, `\bSGD\b`}},
-	{unitWord{currency: "HKD"}, []string{`\bHK\$`, `\bHKD\b`}},
-	{unitWord{currency: "EUR"}, []string{`€`, `\bEUR\b`, `\bEUROS?\b`, `ユーロ`}},
-	{unitWord{currency: "GBP"}, []string{`£`, `\bGBP\b`, `\bPOUNDS?\b`}},
-	{unitWord{currency: "TZS"}, []string{`\bTZS\b`, `\bTSHS?\b`, `\bSHILINGI\b`, `\bSHILLINGS?\b`}},
-	{unitWord{currency: "KES"}, []string{`\bKES\b`, `\bKSHS?\b`}},
-	{unitWord{currency: "RUB"}, []string{`₽`, `\bRUB\b`, `РУБ\p{L}*\.?`}},
-	{unitWord{currency: "UGX"}, []string{`\bUGX\b`}},
-	{unitWord{currency: "ZMW"}, []string{`\bZMW\b`}},
-	{unitWord{currency: "AED"}, []string{`\bAED\b`}},
-	{unitWord{currency: "ZAR"}, []string{`\bZAR\b`}},
-	{unitWord{currency: "CNY"}, []string{`\bCNY\b`, `\bRMB\b`}},
-	{unitWord{currency: "KRW"}, []string{`\bKRW\b`, `₩`}},
-	{unitWord{currency: "INR"}, []string{`\bINR\b`, `₹`}},
-	{unitWord{currency: USD}, []string{`\bDOLLARS?\b`, `ドル`, `\$`}},
-	{unitWord{currency: JPY}, []string{`\bJP ?¥`, `JPY\b`, `YEN\b`, `\bYENI\b`, `日本円`, `円`, `¥`, `[ИЙ]ЕН\p{L}*`}},
-}
-
 // number returns the form of a power of ten in digits: x1000, 1,000.
 func number(form string) string {
 	return `(?:^|[^\d.,])((?:[X×*]\s?)?` + form + `)(?:[^\d.,]|[.,]?$)`
 }
 
-// unitWords are all forms.
+//go:embed units.csv
+var unitTable string
+
+// unitWords are all forms, in the order in which they are tried.
 var unitWords = func() (words []unitWord) {
-	for _, u := range unitForms {
-		for _, form := range u.forms {
-			word := u.unitWord
-			word.form = regexp.MustCompile(form)
-			if parsed, err := syntax.Parse(form, syntax.Perl); err == nil {
-				word.contains = literalIn(parsed)
-			}
-			words = append(words, word)
+	for _, row := range datatable.Lines(unitTable, 4) {
+		word := unitWord{currency: row[0], number: row[2] == "number", japanese: row[2] == "japanese"}
+		form := row[3]
+		if word.number {
+			form = number(form)
 		}
+		if row[1] != "" {
+			shift, err := strconv.ParseInt(row[1], 10, 32)
+			if err != nil {
+				panic("lot: units.csv: " + row[1]) // embedded: only a broken build gets here
+			}
+			word.shift = int32(shift)
+		}
+		word.form = regexp.MustCompile(form)
+		if parsed, err := syntax.Parse(form, syntax.Perl); err == nil {
+			word.contains = literalIn(parsed)
+		}
+		words = append(words, word)
 	}
 	return words
 }()

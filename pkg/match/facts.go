@@ -2,14 +2,12 @@ package match
 
 import (
 	_ "embed"
-	"encoding/csv"
 	"fmt"
-	"io"
 	"strconv"
-	"strings"
 	"sync"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/datatable"
 	"ushuru/pkg/tra"
 )
 
@@ -41,15 +39,7 @@ type codeFacts struct {
 // knownCodes reads the embedded table when it is first needed.
 var knownCodes = sync.OnceValue(func() codeFacts {
 	known := codeFacts{map[[3]string]Fact{}, map[[2]string]Fact{}}
-	r := csv.NewReader(strings.NewReader(factTable))
-	r.Comment = '#'
-	for row, err := r.Read(); err == nil || err != io.EOF; row, err = r.Read() {
-		if err != nil {
-			panic("match: facts.csv: " + err.Error())
-		}
-		if row[0] == "make" {
-			continue
-		}
+	for _, row := range datatable.Rows(factTable) {
 		mk, fact := chassis.NameKey(chassis.AuthorityMake(row[0])), readFact(row[3], row[4], row[5], row[6])
 		known.byModel[[3]string{mk, chassis.NameKey(row[1]), row[2]}] = fact
 		key := [2]string{mk, row[2]}

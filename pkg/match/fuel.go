@@ -2,10 +2,12 @@ package match
 
 import (
 	"cmp"
+	_ "embed" // fuels.csv
 	"slices"
 	"strings"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/datatable"
 	"ushuru/pkg/match/naming"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
@@ -24,48 +26,23 @@ const (
 	gas          fuelClass = "gas"
 )
 
-// fuelWords are tried in order on the word's NameKey: a plug-in before a
-// hybrid before petrol and diesel. A rule fits when the word contains all its
-// texts, or is one of them when whole is set. Source: exporters' pages and
-// Kenya's official price list of July 2025, misspellings included.
-var fuelWords = []struct {
+//go:embed fuels.csv
+var fuelTable string
+
+// fuelWord is a rule of fuels.csv.
+type fuelWord struct {
 	class fuelClass
 	whole bool
 	texts []string
-}{
-	{dieselHybrid, false, []string{"DIESEL", "HYBRID"}},
-	{dieselHybrid, false, []string{"DIESEL", "ELECTRIC"}},
-	{hybrid, false, []string{"PLUGIN"}},
-	{hybrid, false, []string{"PHEV"}},
-	{hybrid, false, []string{"PHV"}},
-	{hybrid, false, []string{"HYBRID"}},
-	{hybrid, false, []string{"EPOWER"}},
-	{hybrid, false, []string{"ハイブリッド"}},
-	{hybrid, false, []string{"PETROL", "ELECTRIC"}},
-	{hybrid, false, []string{"GASOLINE", "ELECTRIC"}},
-	{hybrid, true, []string{"HEV"}},
-	{hybrid, true, []string{"HV"}},
-	{fuelCell, false, []string{"HYDROGEN"}},
-	{fuelCell, false, []string{"FUELCELL"}},
-	{fuelCell, true, []string{"FCV"}},
-	{gas, false, []string{"LPG"}},
-	{gas, false, []string{"CNG"}},
-	{gas, false, []string{"LNG"}},
-	{diesel, false, []string{"DIESEL"}},
-	{diesel, false, []string{"DEISEL"}},
-	{diesel, false, []string{"GASOIL"}},
-	{diesel, false, []string{"軽油"}},
-	{petrol, false, []string{"PETROL"}},
-	{petrol, false, []string{"GASOLINE"}},
-	{petrol, false, []string{"ガソリン"}},
-	{petrol, true, []string{"REGULAR"}},
-	{petrol, true, []string{"PREMIUM"}},
-	{electric, false, []string{"ELECTRIC"}},
-	{electric, false, []string{"ELECCTRIC"}},
-	{electric, false, []string{"電気"}},
-	{electric, true, []string{"EV"}},
-	{electric, true, []string{"BEV"}},
 }
+
+// fuelWords are tried in order.
+var fuelWords = func() (words []fuelWord) {
+	for _, row := range datatable.Rows(fuelTable) {
+		words = append(words, fuelWord{fuelClass(row[0]), row[1] == "whole", strings.Fields(row[2])})
+	}
+	return words
+}()
 
 // plainFuels are the words that nearly every listing and label has; they need
 // no rules.

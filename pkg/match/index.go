@@ -121,7 +121,7 @@ func suffixes(plates []nameplate) map[string]string {
 			continue
 		}
 		word := last[len(last)-1]
-		if len(p.words) > 1 && holders[word] == 1 && len(word) >= 4 && !bodyWords[word] && !gradeWords[word] {
+		if len(p.words) > 1 && holders[word] == 1 && len(word) >= 4 && !slices.Contains(bodyWords, word) && !gradeWords[word] {
 			found[word] = p.key
 		}
 	}

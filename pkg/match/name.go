@@ -190,7 +190,7 @@ func (n *name) relationWithoutPlate(label []string) relation {
 
 // withoutBody drops the body words at a name's end, but never the whole name.
 func withoutBody(words []string) []string {
-	for len(words) > 1 && bodyWords[words[len(words)-1]] {
+	for len(words) > 1 && slices.Contains(bodyWords, words[len(words)-1]) {
 		words = words[:len(words)-1]
 	}
 	return words

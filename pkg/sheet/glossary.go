@@ -2,10 +2,11 @@ package sheet
 
 import (
 	_ "embed"
-	"encoding/csv"
 	"slices"
 	"strings"
 	"sync"
+
+	"ushuru/pkg/datatable"
 )
 
 // glossaryTable is the table of phrases; its head gives its sources.
@@ -49,7 +50,7 @@ type phrases struct {
 
 var glossary = sync.OnceValue(func() phrases {
 	all := phrases{byKey: map[string]*Phrase{}}
-	for _, row := range ReadTable(glossaryTable, 6) {
+	for _, row := range datatable.Rows(glossaryTable) {
 		p := &Phrase{Area(row[0]), row[1], Text{row[2], row[3]}, Severity(row[4]), row[5]}
 		key := Fold(p.JP)
 		if _, exists := all.byKey[key]; !exists { // spellings of one phrase fold to the same
@@ -59,18 +60,6 @@ var glossary = sync.OnceValue(func() phrases {
 	}
 	return all
 })
-
-// ReadTable parses an embedded table with comments and a head. It returns the rows,
-// which all have the given number of cells, and panics when the table is invalid.
-func ReadTable(text string, cells int) [][]string {
-	r := csv.NewReader(strings.NewReader(text))
-	r.Comment, r.FieldsPerRecord = '#', cells
-	rows, err := r.ReadAll()
-	if err != nil {
-		panic("sheet: an embedded table: " + err.Error())
-	}
-	return rows[1:]
-}
 
 // Piece is a part of a note: a phrase of the glossary, or characters that are in no
 // phrase, with a nil Phrase.

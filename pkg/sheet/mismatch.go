@@ -1,10 +1,12 @@
 package sheet
 
 import (
+	_ "embed" // colours.csv
 	"strconv"
 	"strings"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/datatable"
 	"ushuru/pkg/vehicle"
 )
 
@@ -72,35 +74,17 @@ func colourFamily(r *Report) string {
 	return w.Value
 }
 
-// families are the words of listings for a colour. The first that occurs counts.
-var families = []struct{ word, family string }{
-	{"PEARL", "white"},
-	{"WHITE", "white"},
-	{"GUN", "grey"},
-	{"GRAY", "grey"},
-	{"GREY", "grey"},
-	{"SILVER", "silver"},
-	{"BLACK", "black"},
-	{"NAVY", "blue"},
-	{"BLUE", "blue"},
-	{"WINE", "red"},
-	{"MAROON", "red"},
-	{"RED", "red"},
-	{"PINK", "pink"},
-	{"BEIGE", "beige"},
-	{"GREEN", "green"},
-	{"YELLOW", "yellow"},
-	{"ORANGE", "orange"},
-	{"BROWN", "brown"},
-	{"PURPLE", "purple"},
-	{"GOLD", "gold"},
-}
+//go:embed colours.csv
+var colourTable string
+
+// families are the words of listings for a colour, with the colours of sheets.
+var families = datatable.Rows(colourTable)
 
 func listedColour(text string) string {
 	text = strings.ToUpper(text)
 	for _, f := range families {
-		if strings.Contains(text, f.word) {
-			return f.family
+		if strings.Contains(text, f[0]) {
+			return f[1]
 		}
 	}
 	return ""

@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"regexp"
 	"sync"
+
+	"ushuru/pkg/datatable"
 )
 
 //go:embed words.csv
@@ -19,7 +21,7 @@ type Word struct {
 // by our own names.
 var words = sync.OnceValue(func() map[[2]string]Word {
 	all := map[[2]string]Word{}
-	for _, row := range ReadTable(wordTable, 5) {
+	for _, row := range datatable.Rows(wordTable) {
 		all[[2]string{row[0], Fold(row[1])}] = Word{row[2], Text{row[3], row[4]}}
 	}
 	return all
@@ -34,7 +36,7 @@ func WordOf(list, printed string) (Word, bool) {
 // FrameParts returns the Japanese names of the parts of the frame that have a name of
 // ours.
 func FrameParts() (names []string) {
-	for _, row := range ReadTable(wordTable, 5) {
+	for _, row := range datatable.Rows(wordTable) {
 		if row[0] == "frame" {
 			names = append(names, row[1])
 		}
@@ -60,7 +62,7 @@ type sentence struct {
 // texts has our sentences by list and key.
 var texts = sync.OnceValue(func() map[[2]string]sentence {
 	all := map[[2]string]sentence{}
-	for _, row := range ReadTable(textTable, 5) {
+	for _, row := range datatable.Rows(textTable) {
 		all[[2]string{row[0], row[1]}] = sentence{Text{row[3], row[4]}, Severity(row[2])}
 	}
 	return all
@@ -83,7 +85,7 @@ type Damage struct {
 // damages has the codes, phrases of legends and sizes by list and folded key.
 var damages = sync.OnceValue(func() map[[2]string]Damage {
 	all := map[[2]string]Damage{}
-	for _, row := range ReadTable(codeTable, 6) {
+	for _, row := range datatable.Rows(codeTable) {
 		all[[2]string{row[0], Fold(row[1])}] = Damage{Text{row[2], row[3]}, Severity(row[4]), row[5]}
 	}
 	return all

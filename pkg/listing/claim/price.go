@@ -1,12 +1,14 @@
 package claim
 
 import (
+	_ "embed" // currencies.csv
 	"regexp"
 	"strings"
 	"unicode"
 
 	"github.com/shopspring/decimal"
 
+	"ushuru/pkg/datatable"
 	"ushuru/pkg/money"
 )
 
@@ -18,48 +20,11 @@ type Price struct {
 
 func (p Price) String() string { return p.Currency + " " + p.Amount.String() }
 
-// currencies are the currency marks of listing pages, longest first. A dollar sign
-// alone means US dollars on the sites of exporters.
-var currencies = []struct{ mark, code string }{
-	{"US$", "USD"},
-	{"USD", "USD"},
-	{"C$", "CAD"},
-	{"CAD", "CAD"},
-	{"A$", "AUD"},
-	{"AUD", "AUD"},
-	{"NZ$", "NZD"},
-	{"NZD", "NZD"},
-	{"JPY", "JPY"},
-	{"YEN", "JPY"},
-	{"¥", "JPY"},
-	{"¥", "JPY"},
-	{"円", "JPY"},
-	{"S$", "SGD"},
-	{"SGD", "SGD"},
-	{"HK$", "HKD"},
-	{"HKD", "HKD"},
-	{"TZS", "TZS"},
-	{"TSH", "TZS"},
-	{"KES", "KES"},
-	{"KSH", "KES"},
-	{"UGX", "UGX"},
-	{"ZMW", "ZMW"},
-	{"EUR", "EUR"},
-	{"€", "EUR"},
-	{"GBP", "GBP"},
-	{"£", "GBP"},
-	{"AED", "AED"},
-	{"ZAR", "ZAR"},
-	{"MXN", "MXN"},
-	{"TWD", "TWD"},
-	{"NAD", "NAD"},
-	{"JMD", "JMD"},
-	{"TTD", "TTD"},
-	{"FJD", "FJD"},
-	{"CLP", "CLP"},
-	{"BBD", "BBD"},
-	{"$", "USD"},
-}
+//go:embed currencies.csv
+var currencyTable string
+
+// currencies are marks of currencies with their codes, longest first.
+var currencies = datatable.Rows(currencyTable)
 
 // wordsBesidePrice are the words that may accompany a price. Any other word can give
 // the amount another meaning: a deposit, a rate, an old price, thousands, a price
@@ -122,15 +87,15 @@ func ParsePrice(s string) (Price, bool) {
 // ParseCurrency returns the currency that a text names, "" when it names none; ok
 // is false when it names two.
 func ParseCurrency(upper string) (code string, ok bool) {
-	for _, c := range currencies {
-		if !strings.Contains(upper, c.mark) {
+	for _, row := range currencies {
+		if !strings.Contains(upper, row[0]) {
 			continue
 		}
-		upper = strings.ReplaceAll(upper, c.mark, " ")
-		if code != "" && code != c.code {
+		upper = strings.ReplaceAll(upper, row[0], " ")
+		if code != "" && code != row[1] {
 			return "", false
 		}
-		code = c.code
+		code = row[1]
 	}
 	return code, true
 }
@@ -145,8 +110,8 @@ func (p Price) Plausible() bool {
 
 // CutCurrencies removes the currency marks from a text in upper case.
 func CutCurrencies(upper string) string {
-	for _, c := range currencies {
-		upper = strings.ReplaceAll(upper, c.mark, "")
+	for _, row := range currencies {
+		upper = strings.ReplaceAll(upper, row[0], "")
 	}
 	return upper
 }

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"ushuru/pkg/datatable"
 )
 
 //go:embed labels.csv
@@ -13,11 +15,8 @@ var labelTable string
 // synonyms maps a normalized label to its field.
 var synonyms = func() map[string]string {
 	table := map[string]string{}
-	for line := range strings.Lines(labelTable) {
-		field, name, ok := strings.Cut(strings.TrimSpace(line), ",")
-		if ok && !strings.HasPrefix(line, "#") {
-			table[NormalizeLabel(name)] = field
-		}
+	for _, row := range datatable.Lines(labelTable, 2) {
+		table[NormalizeLabel(row[1])] = row[0]
 	}
 	return table
 }()

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"ushuru/pkg/datatable"
 )
 
 // yearWordTable lists the words of labels for a year: the field that a word means, or
@@ -30,11 +32,8 @@ var yearWords = readYearWords(yearWordTable)
 
 func readYearWords(lines string) yearVocabulary {
 	words := yearVocabulary{whole: map[string]string{}}
-	for line := range strings.Lines(lines) {
-		field, word, ok := strings.Cut(strings.TrimSpace(line), ",")
-		if !ok || strings.HasPrefix(line, "#") {
-			continue
-		}
+	for _, row := range datatable.Lines(lines, 2) {
+		field, word := row[0], row[1]
 		own := wordField{strings.ReplaceAll(NormalizeLabel(word), " ", ""), field}
 		starts, ends := strings.HasPrefix(word, "*"), strings.HasSuffix(word, "*")
 		switch {

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/datatable"
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/dom"
 )
@@ -18,10 +19,8 @@ var makeList string
 // makes maps the squashed names of makes to their usual spelling.
 var makes = func() map[string]string {
 	table := map[string]string{}
-	for line := range strings.Lines(makeList) {
-		if name := strings.TrimSpace(line); name != "" && !strings.HasPrefix(name, "#") {
-			table[claim.Squash(name)] = name
-		}
+	for _, row := range datatable.Lines(makeList, 1) {
+		table[claim.Squash(row[0])] = row[0]
 	}
 	return table
 }()

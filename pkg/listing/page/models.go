@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"strings"
 
+	"ushuru/pkg/datatable"
 	"ushuru/pkg/listing/claim"
 )
 
@@ -13,11 +14,8 @@ var modelList string
 // models are the squashed nameplates of each make, by the make's squashed name.
 var models = func() map[string]map[string]bool {
 	table := map[string]map[string]bool{}
-	for line := range strings.Lines(modelList) {
-		maker, list, ok := strings.Cut(strings.TrimSpace(line), ": ")
-		if !ok || strings.HasPrefix(line, "#") {
-			continue
-		}
+	for _, row := range datatable.Lines(modelList, 1) {
+		maker, list, _ := strings.Cut(row[0], ": ")
 		own := map[string]bool{}
 		for nameplate := range strings.SplitSeq(list, ", ") {
 			own[claim.Squash(nameplate)] = true

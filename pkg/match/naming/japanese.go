@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"ushuru/pkg/datatable"
 )
 
 //go:embed names.csv
@@ -15,17 +17,9 @@ var writtenNames, longestWritten = loadNames(namesTable)
 
 func loadNames(table string) (names map[string][]string, longest int) {
 	names = map[string][]string{}
-	for line := range strings.Lines(table) {
-		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		written, meant, ok := strings.Cut(line, ",")
-		if !ok {
-			panic("naming: names.csv: " + line)
-		}
-		names[written] = strings.Fields(meant)
-		longest = max(longest, len(written))
+	for _, row := range datatable.Lines(table, 2) {
+		names[row[0]] = strings.Fields(row[1])
+		longest = max(longest, len(row[0]))
 	}
 	return names, longest
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"ushuru/pkg/ai"
+	"ushuru/pkg/datatable"
 
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/sheet/transcribe"
@@ -38,7 +39,7 @@ var instructionTable string
 // instructions matches the words of instructionTable.
 var instructions = sync.OnceValue(func() *regexp.Regexp {
 	var words, parts []string
-	for _, row := range sheet.ReadTable(instructionTable, 2) {
+	for _, row := range datatable.Rows(instructionTable) {
 		if row[0] == "ja" { // which has no spaces between words
 			parts = append(parts, row[1])
 		} else {
