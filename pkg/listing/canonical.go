@@ -29,10 +29,8 @@ func Canonical(rawURL string, allowLoopback bool) (string, error) {
 	}
 	u.RawQuery = withoutTracking(escapeSpaces(u.RawQuery))
 	u.ForceQuery = false
-	if rule := sites.Named(sites.NameOf(u.Hostname())).Canonicalize; rule != nil {
-		if err := rule(u); err != nil {
-			return "", err
-		}
+	if err := sites.Named(sites.NameOf(u.Hostname())).Canonicalize(u); err != nil {
+		return "", err
 	}
 	return u.String(), nil
 }

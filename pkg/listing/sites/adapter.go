@@ -29,9 +29,9 @@ type Adapter struct {
 	// Card claims the values that a list writes in other places than the car's
 	// own page does.
 	Card func(*page.Document, *claim.List)
-	// Canonicalize rewrites a URL to the site's own spelling of it, or refuses
-	// one that is known not to be a listing.
-	Canonicalize func(*url.URL) error
+	// canonicalize rewrites a URL to the site's own spelling of it, or refuses
+	// one that is known not to be a listing, where no row of addresses.csv can.
+	canonicalize func(*url.URL) error
 	// ToFetch changes a canonical URL into the URL to fetch.
 	ToFetch func(*url.URL)
 }

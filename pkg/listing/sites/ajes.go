@@ -26,29 +26,15 @@ var ajes = Adapter{
 		}
 		return false
 	},
-	Amend:        amendAuction,
-	Read:         readAJES,
-	Canonicalize: canonicalAJES,
-}
-
-// ajesKeys are the fields of the feed, as some sites leave them in scripts.
-var ajesKeys = map[string]string{
-	"MARKA_NAME": claim.FieldMake,
-	"MODEL_NAME": claim.FieldModel,
-	"YEAR":       claim.FieldModelYear,
-	"ENG_V":      claim.FieldEngine,
-	"KUZOV":      claim.FieldCode,
-	"GRADE":      claim.FieldVersion,
-	"RATE":       claim.FieldScore,
-	"LOT":        claim.FieldLot,
-	"KPP":        claim.FieldTransmission,
+	Amend: amendAuction,
+	Read:  readAJES,
 }
 
 func readAJES(doc *page.Document, c *claim.List) {
 	c.IsLot = true
 	links := page.Pictures(doc, isAJESPicture)
 	if lots := scripts.Records(doc, "KUZOV", "MARKA_NAME"); len(lots) == 1 {
-		lots[0].Claim(c, ajesKeys)
+		lots[0].Claim(c, fieldsOf("AJES"))
 		if own := strings.Split(lots[0].Text("IMAGES"), "#"); own[0] != "" {
 			links = own
 		}
@@ -68,15 +54,4 @@ func readAJES(doc *page.Document, c *claim.List) {
 
 func isAJESPicture(u *url.URL) bool {
 	return page.OnHost(u, "ajes.com") && strings.HasPrefix(u.Path, "/imgs/")
-}
-
-// canonicalAJES knows the addresses of two of the sites.
-func canonicalAJES(u *url.URL) error {
-	switch {
-	case page.OnHost(u, "prestigemotorsport.com.au") && u.Query().Get("car_id") != "":
-		rewrite(u, "prestigemotorsport.com.au", u.Path, "car_id")
-	case page.OnHost(u, "carvector.com") && strings.HasPrefix(u.Path, "/stat/"):
-		rewrite(u, "carvector.com", u.Path)
-	}
-	return nil
 }

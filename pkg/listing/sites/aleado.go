@@ -1,7 +1,9 @@
 package sites
 
 import (
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,24 +25,7 @@ var aleado = Adapter{
 	},
 	Amend:        amendAuction,
 	Read:         readAleado,
-	Canonicalize: canonicalAleado,
-}
-
-// aleadoCells are the ids of a row's cells without their number.
-var aleadoCells = []struct{ id, field string }{
-	{"company_", claim.FieldMake},
-	{"model_", claim.FieldModel},
-	{"model_type_", claim.FieldCode},
-	{"grade_", claim.FieldVersion}, // the trim; scores_ is the auction's grade
-	{"year_", claim.FieldModelYear},
-	{"mileage_", claim.FieldMileage},
-	{"displacement_", claim.FieldEngine},
-	{"transmission_", claim.FieldTransmission},
-	{"color_", claim.FieldColour},
-	{"bid_number_", claim.FieldLot},
-	{"auction_", claim.FieldHouse},
-	{"date_", claim.FieldDate},
-	{"scores_", claim.FieldScore},
+	canonicalize: canonicalAleado,
 }
 
 func readAleado(doc *page.Document, c *claim.List) {
@@ -50,8 +35,9 @@ func readAleado(doc *page.Document, c *claim.List) {
 		claimAleadoPictures(doc, c)
 		return
 	}
-	for _, cell := range aleadoCells {
-		c.Add(cell.field, dom.Text(doc.IDs[cell.id+row]))
+	cells := fieldsOf("Aleado")
+	for _, id := range slices.Sorted(maps.Keys(cells)) {
+		c.Add(cells[id], dom.Text(doc.IDs[id+row]))
 	}
 	if currency := dom.Text(doc.IDs["currencyLot"+row]); currency == "" || currency == "JPY" {
 		c.Add(claim.FieldStart, thousandYen(dom.Text(doc.IDs["priceLotS"+row])))

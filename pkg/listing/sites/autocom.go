@@ -1,7 +1,6 @@
 package sites
 
 import (
-	"net/url"
 	"strings"
 
 	"ushuru/pkg/listing/claim"
@@ -11,25 +10,14 @@ import (
 
 // autocom reads Autocom Japan: a record in script data on the new site, label
 // lists on the old one, as public readers of both describe them.
-var autocom = Adapter{Name: "Autocom Japan", Read: readAutocom, Canonicalize: canonicalAutocom}
-
-var autocomKeys = map[string]string{
-	"refno":     claim.FieldStock,
-	"makerName": claim.FieldMake,
-	"carName":   claim.FieldModel,
-	"model":     claim.FieldCode, // the chassis code
-	"grade":     claim.FieldVersion,
-	"chassis":   claim.FieldChassis,
-	"cc":        claim.FieldEngine,
-	"km1":       claim.FieldMileage,
-}
+var autocom = Adapter{Name: "Autocom Japan", Read: readAutocom}
 
 func readAutocom(doc *page.Document, c *claim.List) {
 	car, ok := scripts.OwnRecord(doc, "refno", scripts.Records(doc, "refno", "makerName"))
 	if !ok {
 		return
 	}
-	car.Claim(c, autocomKeys)
+	car.Claim(c, fieldsOf("Autocom Japan"))
 	c.Add(claim.FieldManufacture, car.Date("pyear", "pmonth"))
 	c.Add(claim.FieldRegistration, car.Date("ryear", "rmonth"))
 	fuel := car.Text("fuel")
@@ -44,15 +32,4 @@ func readAutocom(doc *page.Document, c *claim.List) {
 		c.Reject(claim.FieldPrice, price, "currency_unknown")
 	}
 	c.AddImages([]string{doc.Absolute(car.Text("imageCar"))})
-}
-
-// canonicalAutocom keeps the stock number, which is the whole address.
-func canonicalAutocom(u *url.URL) error {
-	switch path := strings.TrimSuffix(u.Path, "/"); {
-	case path == "/usedcar" && u.Query().Get("stock") != "":
-		rewrite(u, "autocj.co.jp", path, "stock")
-	case path == "" || path == "/usedcar":
-		return notACar()
-	}
-	return nil
 }

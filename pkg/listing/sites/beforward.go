@@ -21,7 +21,7 @@ var beforward = Adapter{
 		return doc.Find(atom.Table, "specification") != nil && doc.IDs["bread"] != nil
 	},
 	Read:         readBeForward,
-	Canonicalize: canonicalBeForward,
+	canonicalize: canonicalBeForward,
 	ToFetch: func(u *url.URL) {
 		if beForwardDetail.MatchString(u.Path) {
 			u.RawQuery = "tp_country_id=" + tanzania

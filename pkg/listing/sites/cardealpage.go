@@ -21,8 +21,7 @@ var cardealPage = Adapter{
 	shape: func(doc *page.Document) bool {
 		return doc.IDs["specifications"] != nil && doc.Find(atom.Div, "visFob") != nil
 	},
-	Read:         readCardealPage,
-	Canonicalize: canonicalCardealPage,
+	Read: readCardealPage,
 }
 
 var (
@@ -55,20 +54,4 @@ func readCardealPage(doc *page.Document, c *claim.List) {
 		}
 	}
 	c.AddImages(links)
-}
-
-var (
-	cardealLanguage = regexp.MustCompile(`^(?:/(?:pt|fr|sw|zh))+(/|$)`)
-	cardealDetail   = regexp.MustCompile(`^/[^/]+/[^/]+/\d{8}(?:/|$)`)
-)
-
-func canonicalCardealPage(u *url.URL) error {
-	path := cardealLanguage.ReplaceAllString(strings.ToLower(u.Path), "/")
-	switch detail := cardealDetail.FindString(path); {
-	case detail != "":
-		rewrite(u, "www.cardealpage.com", strings.TrimSuffix(detail, "/")+"/")
-	case path == "/" || path == "/full/" || path == "/discounted/":
-		return notACar()
-	}
-	return nil
 }

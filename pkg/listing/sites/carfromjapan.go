@@ -15,15 +15,13 @@ import (
 // price before the new one; pictures have no file name extension, and those
 // named spec_ are of the catalogue.
 var carFromJapan = Adapter{
-	Name:         "CarFromJapan",
-	Amend:        amendCarFromJapan,
-	Read:         readCarFromJapan,
-	Canonicalize: canonicalCarFromJapan,
+	Name:  "CarFromJapan",
+	Amend: amendCarFromJapan,
+	Read:  readCarFromJapan,
 }
 
 var (
-	carFromJapanDetail = regexp.MustCompile(`^/cheap-used-(.+)-((?:19|20)\d\d)-for-sale-[0-9a-f]{24}`)
-	oldThenNew         = regexp.MustCompile(`^(?:US\$|\$|USD)\s?([\d,]+)\s+((?:US\$|\$|USD)\s?[\d,]+)$`)
+	oldThenNew = regexp.MustCompile(`^(?:US\$|\$|USD)\s?([\d,]+)\s+((?:US\$|\$|USD)\s?[\d,]+)$`)
 )
 
 // amendCarFromJapan keeps the second of two prices, which must be the lower.
@@ -38,7 +36,7 @@ func amendCarFromJapan(p *pairs.Pair) {
 }
 
 func readCarFromJapan(doc *page.Document, c *claim.List) {
-	m := carFromJapanDetail.FindStringSubmatch(doc.URL.Path)
+	m := partsOf("CarFromJapan", doc.URL)
 	if m == nil {
 		return
 	}
@@ -50,17 +48,4 @@ func readCarFromJapan(doc *page.Document, c *claim.List) {
 	c.AddImages(page.Pictures(doc, func(u *url.URL) bool {
 		return page.OnHost(u, "static.carfromjapan.com") && strings.HasPrefix(u.Path, "/car_")
 	}))
-}
-
-func canonicalCarFromJapan(u *url.URL) error {
-	path := strings.ToLower(u.Path)
-	switch detail := carFromJapanDetail.FindString(path); {
-	case detail != "":
-		rewrite(u, "carfromjapan.com", detail)
-	case path == "/", strings.HasPrefix(path, "/cheap-used-"):
-		return notACar()
-	case strings.HasPrefix(path, "/specifications/"):
-		return unsupported("error/url_unsupported.catalogue")
-	}
-	return nil
 }

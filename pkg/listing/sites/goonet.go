@@ -17,18 +17,13 @@ import (
 // links are as on its list of July 2026; of detail pages only the words are
 // known. Its total equals the price until a destination is chosen.
 var goonet = Adapter{
-	Name: "Goo-net Exchange", Read: readGoonet, Cards: goonetCards, Card: readGoonetCard, Canonicalize: canonicalGoonet,
+	Name: "Goo-net Exchange", Read: readGoonet, Cards: goonetCards, Card: readGoonetCard,
 }
 
-var (
-	goonetDetail = regexp.MustCompile(`^/usedcars/([^/]+)/([^/]+)/(\d{18,21})(?:/|$)`)
-	goonetList   = regexp.MustCompile(`^/(?:usedcars(?:/[^/]+){0,2}/?(?:thumb\.html)?)?$`)
-)
-
 func readGoonet(doc *page.Document, c *claim.List) {
-	m := goonetDetail.FindStringSubmatch(doc.URL.Path)
+	m := partsOf("Goo-net Exchange", doc.URL)
 	if m == nil {
-		m = goonetDetail.FindStringSubmatch(doc.Resolve(doc.Canonical).Path)
+		m = partsOf("Goo-net Exchange", doc.Resolve(doc.Canonical))
 	}
 	if m == nil {
 		return // a list
@@ -75,16 +70,6 @@ func goonetDollars(doc *page.Document, shown string) string {
 	return ""
 }
 
-func canonicalGoonet(u *url.URL) error {
-	switch m := goonetDetail.FindString(u.Path); {
-	case m != "":
-		rewrite(u, "www.goo-net-exchange.com", strings.TrimSuffix(m, "/")+"/")
-	case goonetList.MatchString(u.Path):
-		return notACar()
-	}
-	return nil
-}
-
 // goonetCards returns the cars of a list: ul.list-listview > li, each with a
 // link to the car's page.
 func goonetCards(doc *page.Document) (cards []*page.Document) {
@@ -99,7 +84,7 @@ func goonetCards(doc *page.Document) (cards []*page.Document) {
 		for n := range dom.Elements(li) {
 			link := doc.Resolve(dom.Attr(n, "href"))
 			own := link.Host == "" || page.OnHost(link, "goo-net-exchange.com")
-			if n.DataAtom == atom.A && own && goonetDetail.MatchString(link.Path) {
+			if n.DataAtom == atom.A && own && partsOf("Goo-net Exchange", link) != nil {
 				cards = append(cards, doc.Within(li, link))
 				break
 			}

@@ -1,9 +1,6 @@
 package sites
 
 import (
-	"net/url"
-	"regexp"
-
 	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/listing/claim"
@@ -19,9 +16,8 @@ var jpauc = Adapter{
 	shape: func(doc *page.Document) bool {
 		return doc.Find(atom.Table, "desktop-mode") != nil && doc.Find(atom.Div, "auction-sheet") != nil
 	},
-	Amend:        amendAuction,
-	Read:         readJPAUC,
-	Canonicalize: canonicalJPAUC,
+	Amend: amendAuction,
+	Read:  readJPAUC,
 }
 
 func readJPAUC(doc *page.Document, c *claim.List) {
@@ -38,16 +34,4 @@ func amendAuction(p *pairs.Pair) {
 	if claim.NormalizeLabel(p.Label) == "date" {
 		p.Field = claim.FieldDate
 	}
-}
-
-var jpaucLot = regexp.MustCompile(`^/auction/(?:past/)?detail/\d+`)
-
-func canonicalJPAUC(u *url.URL) error {
-	switch path := jpaucLot.FindString(u.Path); {
-	case path != "":
-		rewrite(u, "jpauc.com", path)
-	case u.Path == "/" || u.Path == "/auction" || u.Path == "/auction/":
-		return notACar()
-	}
-	return nil
 }

@@ -20,8 +20,7 @@ var nikkyo = Adapter{
 	shape: func(doc *page.Document) bool {
 		return doc.IDs["vehicle_tbl"] != nil && doc.IDs["top_FOB"] != nil
 	},
-	Read:         readNikkyo,
-	Canonicalize: canonicalNikkyo,
+	Read: readNikkyo,
 }
 
 func readNikkyo(doc *page.Document, c *claim.List) {
@@ -58,14 +57,4 @@ func nikkyoPrice(box *html.Node) string {
 		return ""
 	}
 	return currency + " " + amount
-}
-
-func canonicalNikkyo(u *url.URL) error {
-	path := strings.ToLower(u.Path)
-	if path == "/n2014/stock/stock-view.asp" || path == "/m/stock/stock-view.asp" {
-		if u.Query().Get("code") != "" {
-			rewrite(u, "www.nikkyocars.com", "/n2014/stock/stock-view.asp", "lang", "code")
-		}
-	}
-	return nil
 }

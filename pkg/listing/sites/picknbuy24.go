@@ -19,19 +19,17 @@ var pickNBuy24 = Adapter{
 	shape: func(doc *page.Document) bool {
 		return doc.IDs["fobPrice"] != nil && doc.IDs["refno"] != nil
 	},
-	Read:         readPickNBuy24,
-	Canonicalize: canonicalPickNBuy24,
+	Read: readPickNBuy24,
 }
 
 var (
-	pickNBuyDetail = regexp.MustCompile(`(?i)^/detail/([^/]+)/([^/]+)/(\d{6,})\.html$`)
-	pickNBuyRef    = regexp.MustCompile(`\d{6,}`)
-	pickNBuyPhoto  = regexp.MustCompile(`^/photo/(\d{6,})/`)
+	pickNBuyRef   = regexp.MustCompile(`\d{6,}`)
+	pickNBuyPhoto = regexp.MustCompile(`^/photo/(\d{6,})/`)
 )
 
 func readPickNBuy24(doc *page.Document, c *claim.List) {
 	ref := pickNBuyRef.FindString(claim.FirstOf(dom.Text(doc.IDs["refno"]), doc.InputValue("refno")))
-	if m := pickNBuyDetail.FindStringSubmatch(doc.URL.Path); m != nil {
+	if m := partsOf("PicknBuy24", doc.URL); m != nil {
 		page.AddSlugs(c, m[1], m[2])
 		ref = claim.FirstOf(ref, m[3])
 	}
@@ -55,17 +53,4 @@ func priceBeside(n *html.Node) string {
 		return code + " " + amount
 	}
 	return amount
-}
-
-func canonicalPickNBuy24(u *url.URL) error {
-	path := strings.ToLower(u.Path)
-	switch {
-	case pickNBuyDetail.MatchString(path):
-		rewrite(u, "www.picknbuy24.com", path)
-	case strings.TrimSuffix(path, "/") == "/detail" && u.Query().Get("refno") != "":
-		rewrite(u, "www.picknbuy24.com", "/detail/", "refno")
-	case path == "/":
-		return notACar()
-	}
-	return nil
 }

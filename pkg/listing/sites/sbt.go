@@ -16,7 +16,7 @@ import (
 // sbt reads SBT Japan, of which only the words of pages are known. Model is the
 // bare chassis code there; the car's name stands in title and heading:
 // "2019/3 HONDA FIT 13G". Its total is for a port that the page does not name.
-var sbt = Adapter{Name: "SBT Japan", Amend: amendSBT, Read: readSBT, Canonicalize: canonicalSBT}
+var sbt = Adapter{Name: "SBT Japan", Amend: amendSBT, Read: readSBT, canonicalize: canonicalSBT}
 
 func amendSBT(p *pairs.Pair) {
 	if p.Field == claim.FieldModel && sbtCode.MatchString(strings.ToUpper(p.Value)) {
