@@ -1,21 +1,18 @@
 package api
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"time"
 
 	"ushuru/api/console"
 	"ushuru/api/docs"
-	"ushuru/api/estimates"
 	"ushuru/api/request"
 	"ushuru/api/terms"
 	"ushuru/api/web"
 	"ushuru/api/web/lots"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/pace"
-	"ushuru/pkg/vehicle"
 )
 
 // PageOptions are about the pages for buyers.
@@ -41,9 +38,9 @@ const (
 )
 
 // registerPages adds the pages for buyers and those for programmers to the router. v1
-// has the endpoints that the former call, and compared compares two of their answers. operators knows who has logged in as the operator;
+// has the endpoints that the former call. operators knows who has logged in as the operator;
 // nil means that no one can.
-func (s *Server) registerPages(v1 http.Handler, compared *estimates.Resource, operators *console.Console) error {
+func (s *Server) registerPages(v1 http.Handler, operators *console.Console) error {
 	o := s.options
 	operator := lots.Operator{}
 	if operators != nil {
@@ -53,9 +50,6 @@ func (s *Server) registerPages(v1 http.Handler, compared *estimates.Resource, op
 		API: s.forVisitors(v1), Keyed: s.forKeys(v1), Operator: operator,
 		Redis: o.Redis, Watch: o.Hub.Watch,
 		Costs: s.vehicles.KnownCosts,
-		Compare: func(ctx context.Context, car1, car2 vehicle.Estimate, lang string) (vehicle.Comparison, error) {
-			return compared.Compare(ctx, car1, car2, lang, pace.Anonymous)
-		},
 		Names: s.vehicles.FindNamed, Models: s.vehicles.ListModels,
 		Terms: func(query url.Values, made time.Time) (web.Pricing, error) {
 			return terms.ParseAddress(o.Costs, query, made)

@@ -90,8 +90,7 @@ func (s *Server) keyed(on resources) []endpoint {
 // routes maps every path to its handlers. Middleware is named around them.
 func (s *Server) routes() error {
 	s.router = s.newRouter(s.open())
-	on := s.newResources()
-	v1 := s.newRouter(s.keyed(on))
+	v1 := s.newRouter(s.keyed(s.newResources()))
 	defer func() { s.nameRoutes(s.router, v1) }()
 	s.router.PathPrefix("/v1/").Handler(s.authenticated(v1))
 	operators, err := s.newConsole()
@@ -99,7 +98,7 @@ func (s *Server) routes() error {
 		return err
 	}
 	if s.options.Page.Enabled {
-		if err := s.registerPages(v1, on.estimates, operators); err != nil {
+		if err := s.registerPages(v1, operators); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"ushuru/pkg/pace"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/sheet"
-	"ushuru/pkg/sheet/render"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -39,21 +38,12 @@ func (s *Resource) comparedAgain(
 		return kept, nil
 	}
 	turn.Give()
-	whole := true
-	for _, car := range []struct {
-		report    *string
-		estimate  vehicle.Estimate
-		condition **advice.Condition
-	}{{c.CondReport1, pair.Car1, &pair.Condition1}, {c.CondReport2, pair.Car2, &pair.Condition2}} {
-		if car.report != nil {
-			if *car.condition, _, err = s.conditionOf(ctx, car.estimate, input.Owner, input.Lang); err != nil {
-				return nil, err
-			}
-			whole = whole && *car.condition != nil
-		}
+	var has1, has2 bool
+	if pair.Condition1, has1, err = s.conditionOf(ctx, c.CondReport1, pair.Car1, input.Owner); err != nil {
+		return nil, err
 	}
-	if !whole {
-		return nil, nil
+	if pair.Condition2, has2, err = s.conditionOf(ctx, c.CondReport2, pair.Car2, input.Owner); err != nil || !has1 || !has2 {
+		return nil, err
 	}
 	if err := turn.Take(ctx); err != nil {
 		return nil, err
@@ -75,41 +65,25 @@ func isSameCost(a, b vehicle.Estimate) bool {
 	return err1 == nil && err2 == nil && bytes.Equal(first, second)
 }
 
-// Compare compares two estimates in a language, with the readings of their sheets that are kept. It
-// asks nobody, and keeps nothing.
-func (s *Resource) Compare(ctx context.Context, car1, car2 vehicle.Estimate, lang, owner string) (c vehicle.Comparison, err error) {
-	pair := advice.Pair{Car1: car1, Car2: car2}
-	if pair.Condition1, c.CondReport1, err = s.conditionOf(ctx, car1, owner, lang); err != nil {
-		return c, err
-	}
-	if pair.Condition2, c.CondReport2, err = s.conditionOf(ctx, car2, owner, lang); err != nil {
-		return c, err
-	}
-	verdict := advice.Judge(pair)
-	c.Object, c.Lang, c.Verdict = vehicle.ObjectComparison, lang, &verdict
-	c.Recommendation = advice.Write(verdict, pair, lang)
-	c.Car1, c.Car2 = pair.Cars()
-	return c, nil
-}
-
-// conditionOf returns the condition of a car by the kept reading of its sheet, and what that says
-// in a language; nil for a car without a sheet, and for one whose reading is not kept.
+// conditionOf returns the condition of a car by the kept reading of its sheet; false when
+// that is not kept any more. A car without a report has none.
 func (s *Resource) conditionOf(
-	ctx context.Context, e vehicle.Estimate, owner, lang string,
-) (condition *advice.Condition, summary *string, err error) {
+	ctx context.Context, report *string, e vehicle.Estimate, owner string,
+) (condition *advice.Condition, ok bool, err error) {
+	if report == nil {
+		return nil, true, nil
+	}
 	if e.Car.ConditionReportURL == nil {
-		return nil, nil, nil
+		return nil, false, nil
 	}
 	input := tasks.ReportInput{URL: *e.Car.ConditionReportURL}.For(owner)
 	reading, err := s.options.Work.CachedResult(ctx, cache.ReadingKey(input.ID()))
 	if err != nil || reading == nil {
-		return nil, nil, err
+		return nil, false, err
 	}
 	_, read, err := sheet.ParseReading(reading)
 	if err != nil {
-		return nil, nil, err
+		return nil, false, err
 	}
-	mismatches := sheet.Compare(read, e.Car)
-	text, err := render.Text(read, lang, mismatches)
-	return advice.NewCondition(read, mismatches), &text, err
+	return advice.NewCondition(read, sheet.Compare(read, e.Car)), true, nil
 }

@@ -45,18 +45,15 @@ func (p *Pages) answer(w http.ResponseWriter, r *http.Request) error {
 	if found.Shown.Failed != nil {
 		return p.refusal(w, r, found)
 	}
-	if found.terms.Has(termWith) {
-		if answered, err := p.compareWith(w, r, found); answered || err != nil {
-			return err
-		}
+	kind := kindOf(found.Path, found.terms)
+	if kind == kindComparison {
+		return p.comparison(w, r, found)
 	}
 	if frame.WantsJSON(r) {
 		frame.Send(w, http.StatusOK, "application/json", found.Shown.Result)
 		return nil
 	}
-	switch kindOf(found.Path, found.terms) {
-	case kindComparison:
-		return p.comparison(w, r, found)
+	switch kind {
 	case kindSheet:
 		return p.sheetReport(w, r, found)
 	case kindBid:

@@ -13,14 +13,13 @@ import (
 // askOf returns what is counted of work that a visitor of a network wants.
 func askOf(network, path string, body []byte, terms url.Values) metrics.Ask {
 	var request struct {
-		URL  string `json:"url"`
-		URL1 string `json:"url1"`
+		URL string `json:"url"`
 	}
 	asked := metrics.Ask{Network: network, Kind: kindOf(path, terms)}
 	if json.Unmarshal(body, &request) != nil {
 		return asked // an upload that was refused has none
 	}
-	if listing, err := url.Parse(request.URL + request.URL1); err == nil {
+	if listing, err := url.Parse(request.URL); err == nil {
 		asked.Host = listing.Hostname()
 	}
 	return asked

@@ -136,9 +136,6 @@ func (p *Pages) choose(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if found.Path == pathCompare {
-		return errUnknown
-	}
 	car, current, likely, err := carOf(found)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,14 +17,13 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/api/web/frame"
+	"ushuru/pkg/advice"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
+	"ushuru/pkg/sheet"
 	"ushuru/pkg/vehicle"
 )
-
-// Compare compares two estimates in a language, with what is known of their sheets.
-type Compare func(ctx context.Context, car1, car2 vehicle.Estimate, lang string) (vehicle.Comparison, error)
 
 // pair is the form for two cars. Each field takes what names a car: the link of a listing, a name,
 // a chassis number, or the address of an answer.
@@ -39,8 +39,7 @@ type side struct {
 	Wrong bool   // it is to blame
 	Car   string // name of the car that the answer is about; "" for what is no answer
 
-	answer  *link  // nil for what is no address of an answer
-	listing string // whose estimate it is, on no terms; "" for what is none
+	answer *link // nil for what is no address of an answer
 }
 
 // pick is the form whose buttons are the cars that the visitor has looked at.
@@ -80,9 +79,6 @@ func (p *Pages) pairOf(r *http.Request, fields url.Values) (pair, error) {
 		s.Field, s.Typed = name, strings.TrimSpace(fields.Get(name))
 		at := p.ownAnswer(r, s.Typed)
 		if at == nil {
-			if s.listing = linkIn(s.Typed); s.listing == "" && schemePattern.MatchString(s.Typed) {
-				s.listing = s.Typed // the API says what is wrong with it
-			}
 			continue
 		}
 		var err error
@@ -96,12 +92,12 @@ func (p *Pages) pairOf(r *http.Request, fields url.Values) (pair, error) {
 		if err != nil {
 			return view, err
 		}
-		s.Car, s.listing = carIn(s.answer), listingOf(s.answer)
+		s.Car = carIn(s.answer)
 	}
 	return view, nil
 }
 
-// ownAnswer returns the address of a page about a car of ours that a text is or has; nil for none.
+// ownAnswer returns the address of a page of ours that a text is or has; nil for none.
 func (p *Pages) ownAnswer(r *http.Request, text string) *url.URL {
 	if !strings.HasPrefix(text, "/") {
 		text = linkIn(text)
@@ -113,7 +109,7 @@ func (p *Pages) ownAnswer(r *http.Request, text string) *url.URL {
 	return at
 }
 
-var answerPattern = regexp.MustCompile(`^/(?:e|bid|c)/[A-Z2-7]{26}$`)
+var answerPattern = regexp.MustCompile(`^/(?:e|bid|c|s|bill)/[A-Z2-7]{26}$`)
 
 // isOfCar reports whether a link leads to the answer about one car.
 func (l *link) isOfCar() bool { return l.Path == pathEstimate || l.Path == pathQuote }
@@ -125,20 +121,6 @@ func carIn(answer *link) string {
 		return ""
 	}
 	return frame.NameOf(car)
-}
-
-// listingOf returns the link of the listing that an answer is the estimate of; "" for an answer on
-// terms of the visitor, and for one that says more of the car.
-func listingOf(answer *link) string {
-	var asked struct {
-		URL string `json:"url"`
-	}
-	fields := map[string]json.RawMessage{}
-	if answer.Path != pathEstimate || len(answer.figures()) > 0 ||
-		json.Unmarshal(answer.Body, &asked) != nil || json.Unmarshal(answer.Body, &fields) != nil || len(fields) > 2 { // url, byMonth
-		return ""
-	}
-	return asked.URL
 }
 
 // ofCar returns the address of the answer about a car, compared with another one: an address, or
@@ -165,9 +147,8 @@ func compareScreen(body pair) frame.Screen {
 	return frame.Screen{Name: "compare", Title: "compare.title", Body: body}
 }
 
-// submitCompare starts the comparison of two cars, and leads to its page. The API compares two
-// listings, with their sheets; any other two answers, and those that are asked for one by one, are
-// compared as they are.
+// submitCompare starts what is needed for the answers about two cars, and leads to the page that
+// compares them; for a car that is named in words, to its form by hand.
 func (p *Pages) submitCompare(w http.ResponseWriter, r *http.Request) error {
 	if err := frame.ParseForm(w, r); err != nil {
 		return err
@@ -176,140 +157,120 @@ func (p *Pages) submitCompare(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if len(view.Problem.EN) == 0 && (view.Sides[0].Typed == "" || view.Sides[1].Typed == "") {
+	if view.Problem.EN == "" && (view.Sides[0].Typed == "" || view.Sides[1].Typed == "") {
 		view = view.blame(0, "no_link")
 	}
-	switch first, second := view.Sides[0].listing, view.Sides[1].listing; {
-	case len(view.Problem.EN) > 0:
+	if view.Problem.EN != "" {
 		return p.Render(w, r, http.StatusUnprocessableEntity, compareScreen(view))
-	case first == "" || second == "" || r.PostForm.Has("each"):
-		return p.compareAnswers(w, r, view)
-	default:
-		request, err := plainjson.Encode(map[string]any{"url1": first, "url2": second, "lang": p.Language(w, r)})
-		if err != nil {
-			return err
-		}
-		return p.begin(w, r, work{path: pathCompare, body: request}, func(said message.Text, why *problem.Problem) frame.Screen {
-			view.Problem = said
-			if number, found := strings.CutPrefix(why.Param, "url"); found && why.Code != "same_listing" {
-				n, _ := strconv.Atoi(number)
-				view = view.blame(min(max(n, 0), 2), "bad_link")
-			}
-			return compareScreen(view)
-		})
 	}
-}
-
-// compareAnswers starts what is needed for the answers about two cars, and leads to the page that
-// compares them; for a car that is named in words, to its form by hand.
-func (p *Pages) compareAnswers(w http.ResponseWriter, r *http.Request, view pair) (err error) {
-	var at [2]string
-	for i, s := range view.Sides {
-		switch {
-		case s.answer != nil:
-			at[i], err = p.ofCar(r.Context(), s.answer, "")
-		case s.listing != "":
-			var body []byte
-			if body, err = plainjson.Encode(estimateRequest(url.Values{"u": {s.listing}})); err == nil {
-				at[i], err = p.start(r, work{path: pathEstimate, body: body})
-			}
-		default:
-			at[i], err = p.described(r, s.Typed)
-		}
-		if err != nil {
-			return p.refuse(w, r, err, func(said message.Text, _ *problem.Problem) frame.Screen {
-				refused := view.blame(i+1, "bad_link")
-				refused.Problem = said
-				return compareScreen(refused)
-			})
-		}
-		if !strings.HasPrefix(at[i], "/"+kindAnswer+"/") && !strings.HasPrefix(at[i], "/hand?") {
-			return p.Render(w, r, http.StatusUnprocessableEntity, compareScreen(view.blame(i+1, "bad_link")))
-		}
+	one, other := 0, 1 // the other waits for the answer of the one
+	first, err := p.answerAbout(r, view.Sides[one], "")
+	if err == nil && strings.HasPrefix(first, handQuery) {
+		one, other = other, one
+		first, err = p.answerAbout(r, view.Sides[one], "")
 	}
-	if at[0] == at[1] {
+	if err != nil {
+		return p.refuseSide(w, r, view, one+1, err)
+	}
+	with := first
+	if strings.HasPrefix(first, handQuery) {
+		with = view.Sides[one].Typed // its turn comes later
+	}
+	second, err := p.answerAbout(r, view.Sides[other], with)
+	if err != nil {
+		return p.refuseSide(w, r, view, other+1, err)
+	}
+	if isSameAnswer(first, second) {
 		return p.Render(w, r, http.StatusUnprocessableEntity, compareScreen(view.blame(0, "same")))
 	}
-	first, second := 0, 1
-	if strings.HasPrefix(at[0], "/hand?") {
-		first, second = 1, 0
-	}
-	to, with := at[second], at[first]
-	if strings.HasPrefix(to, "/hand?") {
-		if strings.HasPrefix(with, "/hand?") {
-			with = view.Sides[first].Typed // its turn comes when the other one has an answer
-		}
-		to += "&" + url.Values{termWith: {with}}.Encode()
-	} else if to, err = p.withOther(r, to, with); err != nil {
-		return err
-	}
-	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // a path of ours
+	http.Redirect(w, r, second, http.StatusSeeOther) //nolint:gosec // a path of ours
 	return nil
 }
 
-// withOther returns the address of the page that compares the answer at an address with another.
-func (p *Pages) withOther(r *http.Request, address, with string) (string, error) {
-	at, err := url.Parse(address)
-	if err != nil {
-		return "", fmt.Errorf("web: our own address: %w", err)
-	}
-	answer, err := p.findAt(r, at)
-	if err != nil {
-		return "", err
-	}
-	return p.ofCar(r.Context(), answer, with)
-}
+// errNotCar means that a text is neither a link nor the name of a car.
+var errNotCar = errors.New("web: no car")
 
-// compareWith compares an answer with the other one that its address names, and puts the comparison
-// in the place of the answer. Where the other one is none it leads to the page that says what to do,
-// and reports that.
-func (p *Pages) compareWith(w http.ResponseWriter, r *http.Request, found *link) (answered bool, err error) {
-	ctx, typed := r.Context(), found.terms.Get(termWith)
-	own, err := p.ofCar(ctx, found, "")
-	if err != nil {
-		return false, err
-	}
-	to := "/c?" + url.Values{"u1": {typed}, "u2": {own}}.Encode()
-	if at := p.ownAnswer(r, typed); at != nil {
-		if found.other, err = p.findAt(r, at); err != nil && !errors.Is(err, errUnknown) {
-			return false, err
-		}
-	}
-	if other := found.other; other != nil && other.isOfCar() {
-		var running *job
-		if other.Shown == nil {
-			if running, err = p.settle(r, other.token, other); err != nil {
-				return false, err
-			}
-		}
-		if running == nil && other.Shown.Failed == nil {
-			return false, p.comparing(w, r, found)
-		}
-		if to, err = p.ofCar(ctx, other, own); err != nil {
-			return false, err
-		}
-	}
-	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // a path of ours
-	return true, nil
-}
+// handQuery begins the address of the form by hand for a car that is named in words.
+const handQuery = "/hand?"
 
-// comparing puts the comparison of two answers in the place of the second.
-func (p *Pages) comparing(w http.ResponseWriter, r *http.Request, found *link) error {
-	lang := p.Language(w, r)
-	identity := []any{"compared", found.other.token, found.other.query, found.token, found.query, lang}
-	result, err := p.options.Compute(r, identity, func() ([]byte, error) {
-		var car1, car2 vehicle.Estimate
-		if err := errors.Join(json.Unmarshal(found.other.Shown.Result, &car1), json.Unmarshal(found.Shown.Result, &car2)); err != nil {
-			return nil, fmt.Errorf("web: estimates: %w", err)
-		}
-		c, err := p.options.Compare(r.Context(), car1, car2, lang)
+// answerAbout returns the address of the answer about a car, compared with another one unless that
+// is "", or the address of its form by hand. It starts the work that is needed.
+func (p *Pages) answerAbout(r *http.Request, s side, with string) (string, error) {
+	terms := url.Values{}
+	if with != "" {
+		terms.Set(termWith, with)
+	}
+	link := linkIn(s.Typed)
+	switch {
+	case s.answer != nil:
+		return p.ofCar(r.Context(), s.answer, with)
+	case link != "" || schemePattern.MatchString(s.Typed): // the API says what is wrong with it
+		body, err := plainjson.Encode(estimateRequest(url.Values{"u": {cmp.Or(link, s.Typed)}}))
 		if err != nil {
-			return nil, err
+			return "", err
 		}
-		return plainjson.Encode(c)
+		return p.start(r, work{pathEstimate, body, terms})
+	}
+	form, err := p.described(r, s.Typed)
+	if err == nil && !strings.HasPrefix(form, handQuery) {
+		err = errNotCar
+	}
+	if with != "" {
+		form += "&" + terms.Encode()
+	}
+	return form, err
+}
+
+// isSameAnswer reports whether two addresses lead to one answer on the same terms.
+func isSameAnswer(first, second string) bool {
+	plain := func(address string) string {
+		at, query, _ := strings.Cut(address, "?")
+		terms, _ := url.ParseQuery(query) // our own
+		terms.Del(termWith)
+		terms.Del(termSignature)
+		return path.Base(at) + terms.Encode()
+	}
+	return plain(first) == plain(second)
+}
+
+// refuseSide responds with the form again, and why a car is none.
+func (p *Pages) refuseSide(w http.ResponseWriter, r *http.Request, view pair, number int, err error) error {
+	view = view.blame(number, "bad_link")
+	if errors.Is(err, errNotCar) {
+		return p.Render(w, r, http.StatusUnprocessableEntity, compareScreen(view))
+	}
+	return p.refuse(w, r, err, func(said message.Text, why *problem.Problem) frame.Screen {
+		if why.Param != "url" {
+			view.Problem = said
+		}
+		return compareScreen(view)
 	})
-	found.Shown = &shown{Result: result}
-	return err
+}
+
+// findOther finds the answer that another one is compared with. While that is being made, or is
+// none, it returns the address of the page that says so.
+func (p *Pages) findOther(r *http.Request, found *link) (other *link, instead string, err error) {
+	typed := found.terms.Get(termWith)
+	own, err := p.ofCar(r.Context(), found, "")
+	if err != nil {
+		return nil, "", err
+	}
+	if at := p.ownAnswer(r, typed); at != nil {
+		if other, err = p.findAt(r, at); err != nil && !errors.Is(err, errUnknown) {
+			return nil, "", err
+		}
+	}
+	if other == nil || !other.isOfCar() {
+		return nil, "/c?" + url.Values{"u1": {typed}, "u2": {own}}.Encode(), nil
+	}
+	var running *job
+	if other.Shown == nil {
+		running, err = p.settle(r, other.token, other)
+	}
+	if err == nil && (running != nil || other.Shown.Failed != nil) {
+		instead, err = p.ofCar(r.Context(), other, own)
+	}
+	return other, instead, err
 }
 
 // comparison is the page of two cars.
@@ -323,7 +284,6 @@ type comparison struct {
 	Terms        bool         // the answers are on other rates, for other months or of other days
 	Cars         []compared
 	Criteria     []criterion
-	Warnings     []message.Notice
 	Rates        *vehicle.ExchangeRates // where they are those of both
 	Names        string                 // of both cars
 	Change       string                 // address of the form with both cars
@@ -350,11 +310,12 @@ type compared struct {
 	Danger       []message.Notice
 	Sheet        string // address of the form for its auction sheet; "" without one
 
-	Taxes *vehicle.Sum
-	Year  int
-	KM    string // "" when it is not known
-	Read  bool   // its auction sheet was read
-	Match string // key of how sure the match is
+	Taxes   *vehicle.Sum
+	Year    int
+	KM      string // "" when it is not known
+	Read    bool   // its auction sheet was read
+	Reading bool   // it is being read
+	Match   string // key of how sure the match is
 
 	Gravest *minded // the one doubt; nil for none
 }
@@ -366,34 +327,34 @@ type criterion struct {
 	Bar1, Bar2, Most int64
 }
 
-// comparison responds with a comparison.
+// comparison responds with the comparison of an answer with another one.
 func (p *Pages) comparison(w http.ResponseWriter, r *http.Request, found *link) error {
-	var c vehicle.Comparison
-	if err := json.Unmarshal(found.Shown.Result, &c); err != nil {
-		return fmt.Errorf("web: comparison: %w", err)
+	other, instead, err := p.findOther(r, found)
+	if err != nil {
+		return err
 	}
-	if c.Verdict == nil || len(c.Verdict.Criteria) == 0 {
-		return errors.New("web: a comparison without its verdict")
+	if instead != "" {
+		http.Redirect(w, r, instead, http.StatusSeeOther) //nolint:gosec // a path of ours
+		return nil
 	}
-	lang := p.Language(w, r)
-	view := comparison{Cars: p.carsOf(c, lang), Criteria: criteriaOf(c.Verdict.Criteria), Why: c.Verdict.Text}
-	var err error
+	lang, answers := p.Language(w, r), [2]*link{other, found}
+	c, sheets, err := p.judged(r, answers, lang)
+	if err != nil {
+		return err
+	}
+	if frame.WantsJSON(r) {
+		return frame.SendJSON(w, http.StatusOK, c)
+	}
+	view := comparison{Cars: p.carsOf(c, sheets, lang), Criteria: criteriaOf(c.Verdict.Criteria), Why: c.Verdict.Text}
 	if view.made, err = p.madeOf(r, found); err != nil {
 		return err
 	}
 	view.Old = view.Old || hasExpired(c.Car1) || hasExpired(c.Car2)
-	view.Change = view.Request.at("/c")
-	for i := range view.Cars {
-		view.Cars[i].Day = view.Day
-	}
-	if found.other != nil {
-		if err := p.setAnswers(r, found, &view); err != nil {
-			return err
-		}
+	if err := p.setAnswers(r, answers, &view); err != nil {
+		return err
 	}
 	view.Heading = headingOf(c.Verdict, view.Cars)
 	view.weigh(c.Verdict)
-	view.Warnings = slices.Concat(sorted(c.Warnings, p.Simulated()))
 	if c.Car1.DriveAway != nil && !view.Terms {
 		view.Rates = &c.Car1.DriveAway.Exchange
 	}
@@ -404,10 +365,32 @@ func (p *Pages) comparison(w http.ResponseWriter, r *http.Request, found *link) 
 	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "comparison", Title: view.Names, Body: &view, Preview: view.Preview})
 }
 
+// judged compares two answers, with what is read of their sheets.
+func (p *Pages) judged(r *http.Request, answers [2]*link, lang string) (c vehicle.Comparison, sheets [2]*linkedSheet, err error) {
+	var cars [2]vehicle.Estimate
+	var conditions [2]*advice.Condition
+	for i, answer := range answers {
+		e := &cars[i]
+		if err := json.Unmarshal(answer.Shown.Result, e); err != nil {
+			return c, sheets, fmt.Errorf("web: estimate: %w", err)
+		}
+		if sheets[i], err = p.linkedSheetOf(r, answer, e, lang); err != nil {
+			return c, sheets, err
+		}
+		if sheets[i] != nil && sheets[i].report != nil {
+			conditions[i] = advice.NewCondition(sheets[i].report, sheet.Compare(sheets[i].report, e.Car))
+		}
+	}
+	pair := advice.Pair{Car1: cars[0], Car2: cars[1], Condition1: conditions[0], Condition2: conditions[1]}
+	verdict := advice.Judge(pair)
+	c = vehicle.Comparison{Object: vehicle.ObjectComparison, Recommendation: advice.Write(verdict, pair, lang), Lang: lang, Verdict: &verdict}
+	c.Car1, c.Car2 = pair.Cars()
+	return c, sheets, nil
+}
+
 // setAnswers sets what a comparison of two answers has of each: its address, and its day. Where one
 // is of another day, the older is calculated again first.
-func (p *Pages) setAnswers(r *http.Request, found *link, view *comparison) error {
-	answers := [2]*link{found.other, found}
+func (p *Pages) setAnswers(r *http.Request, answers [2]*link, view *comparison) error {
 	for i, answer := range answers {
 		at, err := p.ofCar(r.Context(), answer, "")
 		if err != nil {
@@ -420,7 +403,7 @@ func (p *Pages) setAnswers(r *http.Request, found *link, view *comparison) error
 		return nil
 	}
 	var err error
-	view.Request, err = formOf(found.other)
+	view.Request, err = formOf(answers[0])
 	view.Request.fields[termWith], view.Old, view.Day = view.Cars[1].Answer, true, view.Cars[0].Day
 	return err
 }
@@ -466,14 +449,15 @@ func headingOf(v *vehicle.Verdict, cars []compared) message.Text {
 }
 
 // carsOf returns the two cars of a comparison.
-func (p *Pages) carsOf(c vehicle.Comparison, lang string) []compared {
+func (p *Pages) carsOf(c vehicle.Comparison, sheets [2]*linkedSheet, lang string) []compared {
 	cars := make([]compared, 0, 2)
 	for i, e := range []vehicle.Estimate{c.Car1, c.Car2} {
 		car := compared{
 			Number: i + 1, Advice: c.Verdict.Winner != nil && *c.Verdict.Winner == i+1,
 			Name: frame.NameOf(e.Car), Facts: frame.FactsOf(e.Car, lang),
 			Link: frame.Followable(e.Input.URL), Sheet: sheetURL(e.Car),
-			Year: e.Car.Year, Read: []*string{c.CondReport1, c.CondReport2}[i] != nil,
+			Year: e.Car.Year, Read: sheets[i] != nil && sheets[i].report != nil,
+			Reading: sheets[i] != nil && sheets[i].Reading,
 		}
 		if price := cmp.Or(e.Car.FOBPriceUSD, e.Car.CFPriceUSD); price != nil {
 			car.Price, car.Given, car.Basis = frame.InDollars(price.Decimal().IntPart()), givenPrice(e.Car) != "", "FOB"

@@ -18,7 +18,6 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"ushuru/pkg/advice"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/sheet"
@@ -46,19 +45,50 @@ func estimate(t *testing.T, change func(*vehicle.Estimate)) vehicle.Estimate {
 	return e
 }
 
-// comparison is the comparison of two cars, of which the second is another model.
-func comparisonOf(t *testing.T, change func(*advice.Pair)) vehicle.Comparison {
+// lot is two cars, of which the second is another model, and their sheets; nil for none.
+type lot struct {
+	car1, car2     vehicle.Estimate
+	sheet1, sheet2 *sheet.Report
+}
+
+// dealer is an API that estimates two cars, at https://cars.example/1 and /2, and reads their sheets.
+func dealer(t *testing.T, change func(*lot)) http.HandlerFunc {
 	t.Helper()
-	pair := advice.Pair{Car1: estimate(t, nil), Car2: estimate(t, func(e *vehicle.Estimate) {
+	l := lot{car1: estimate(t, nil), car2: estimate(t, func(e *vehicle.Estimate) {
 		e.Input.URL, e.Car.Model, e.Car.Year, e.Car.FrameNumber, e.Car.StockNo = "https://cars.example/2", "PASSO", 2017, "", ""
 	})}
 	if change != nil {
-		change(&pair)
+		change(&l)
 	}
-	verdict := advice.Judge(pair)
-	return vehicle.Comparison{
-		Car1: pair.Car1, Car2: pair.Car2, Verdict: &verdict, Lang: "en", Recommendation: advice.Write(verdict, pair, "en"),
+	l.car1.Car.ConditionReportURL, l.car2.Car.ConditionReportURL = nil, nil
+	if l.sheet1 != nil {
+		l.car1.Car.ConditionReportURL = new("https://cars.example/1.jpg")
 	}
+	if l.sheet2 != nil {
+		l.car2.Car.ConditionReportURL = new("https://cars.example/2.jpg")
+	}
+	answers := map[string]any{"https://cars.example/1": l.car1, "https://cars.example/2": l.car2}
+	for link, read := range map[string]*sheet.Report{"https://cars.example/1.jpg": l.sheet1, "https://cars.example/2.jpg": l.sheet2} {
+		report, err := json.Marshal(read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers[link] = vehicle.ConditionReport{Summary: "## 1.", ID: "0123456789abcdef0123456789abcdef", Lang: "en", Report: report}
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		var asked struct {
+			URL string `json:"url"`
+		}
+		_ = json.NewDecoder(r.Body).Decode(&asked)
+		_ = json.NewEncoder(w).Encode(answers[asked.URL])
+	}
+}
+
+// graded is a sheet without a fault.
+func graded() *sheet.Report {
+	read := &sheet.Report{}
+	read.Grades.OverallRaw, read.Mileage.Flag = new("4"), new(sheet.NoFlag)
+	return read
 }
 
 // reading is a report on a sheet, as the API shows it.
@@ -124,17 +154,9 @@ func shows(t *testing.T, h http.Handler, at string, wanted ...string) string {
 
 func TestTwoCarsAreComparedInBothLanguages(t *testing.T) {
 	t.Parallel()
-	var sent string
-	const doubt = "Nobody has seen its sheet."
-	_, h := served(t, saying(comparisonOf(t, func(p *advice.Pair) {
-		for _, car := range []*vehicle.Estimate{&p.Car1, &p.Car2} {
-			car.Doubts = []vehicle.Doubt{{Level: "doubt", Text: message.Text{EN: doubt, SW: doubt}}}
-		}
-	}), &sent))
+	const doubt = "Nobody has shown an auction sheet of it"
+	_, h := served(t, dealer(t, nil))
 	at := asked(t, h, "/c", "u1=https://cars.example/1&u2=look+https://cars.example/2.")
-	if want := `/v1/compare {"lang":"en","url1":"https://cars.example/1","url2":"https://cars.example/2"}`; sent != want {
-		t.Errorf("the API was asked %s", sent)
-	}
 	body := shows(t, h, partOf(at, "", "en"), "<h1", "Car 1: TOYOTA COROLLA FIELDER 2016", "Car 2: TOYOTA PASSO 2017", "TSh 46.1 million",
 		"In its favour", "Whole cost of car 2", `property="og:title" content="TOYOTA COROLLA FIELDER 2016: about TSh 46.1 million (TSh `, "TOYOTA PASSO 2017: about TSh ",
 		`property="og:description" content="Ask for the sheets first. An estimate, not an offer`)
@@ -157,32 +179,32 @@ func TestTwoCarsAreComparedInBothLanguages(t *testing.T) {
 // car comes first, and there is no advice without ground.
 func TestTheFirstSentenceOfAComparison(t *testing.T) {
 	t.Parallel()
-	clean := &advice.Condition{OverallGrade: "4", MileageFlag: "none"}
 	cheap := func(e *vehicle.Estimate) {
 		half := func(a money.Amount) money.Amount { return money.New(a.Decimal().Shift(-1)) }
 		e.DriveAway.TotalTZS, e.DriveAway.LowTZS, e.DriveAway.HighTZS = half(e.DriveAway.TotalTZS), half(e.DriveAway.LowTZS), half(e.DriveAway.HighTZS)
 	}
 	for name, c := range map[string]struct {
-		change func(*advice.Pair)
+		change func(*lot)
 		want   string
 	}{
-		"a wreck": {func(p *advice.Pair) {
-			p.Condition1, p.Condition2 = &advice.Condition{Repair: advice.RepairYes, OverallGrade: "4", MileageFlag: "none"}, clean
+		"a wreck": {func(l *lot) {
+			l.sheet1, l.sheet2 = graded(), graded()
+			l.sheet1.RepairHistory.Status = "yes"
 		}, "<p>Car 1 is not our advice: The auction sheet says that the body frame was repaired. Car 2 "},
-		"unseen": {func(p *advice.Pair) { p.Condition1, p.Condition2 = nil, nil }, ">Ask for the sheets first</h1>"},
-		"sold": {func(p *advice.Pair) {
-			p.Car2.Warnings = append(p.Car2.Warnings, message.New("warning/listing_sold", nil))
+		"unseen": {func(*lot) {}, ">Ask for the sheets first</h1>"},
+		"sold": {func(l *lot) {
+			l.car2.Warnings = append(l.car2.Warnings, message.New("warning/listing_sold", nil))
 		}, "<p>Car 2 is not our advice: Its site marks it as sold or under offer."},
-		"too close":   {func(p *advice.Pair) { p.Condition1, p.Condition2 = clean, clean }, ">Too close to call</h1>"},
-		"other class": {func(p *advice.Pair) { cheap(&p.Car2) }, ">Not the same class of car"},
-		"no price": {func(p *advice.Pair) {
-			p.Car2.DriveAway.Complete, p.Car2.Summary.OnTheRoad, p.Car2.Summary.Car = false, nil, nil
-			p.Car2.Summary.CarAndShipping, p.Car2.Summary.Shipping = nil, nil
+		"too close":   {func(l *lot) { l.sheet1, l.sheet2 = graded(), graded() }, ">Too close to call</h1>"},
+		"other class": {func(l *lot) { cheap(&l.car2) }, ">Not the same class of car"},
+		"no price": {func(l *lot) {
+			l.car2.DriveAway.Complete, l.car2.Summary.OnTheRoad, l.car2.Summary.Car = false, nil, nil
+			l.car2.Summary.CarAndShipping, l.car2.Summary.Shipping = nil, nil
 		}, ">No advice yet: a cost is not known</h1>"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, h := served(t, saying(comparisonOf(t, c.change), nil))
+			_, h := served(t, dealer(t, c.change))
 			body := shows(t, h, asked(t, h, "/c", "u1=https://cars.example/1&u2=https://cars.example/2"), c.want)
 			if name == "no price" && (strings.Count(body, `class="bar"`) != 1 || !strings.Contains(body, "The whole cost is not known")) {
 				t.Errorf("a car without a price has a bar\n%s", body)
@@ -196,7 +218,13 @@ func TestTheFirstSentenceOfAComparison(t *testing.T) {
 
 func TestTheLinkThatIsWrongIsNamed(t *testing.T) {
 	t.Parallel()
-	_, h := served(t, refusing(http.StatusBadRequest, `{"error":"url2: no","code":"url_invalid","param":"url2"}`))
+	_, h := served(t, func(w http.ResponseWriter, r *http.Request) {
+		if body, _ := io.ReadAll(r.Body); strings.Contains(string(body), "//two") {
+			refusing(http.StatusBadRequest, `{"error":"url: no","code":"url_invalid","param":"url"}`)(w, r)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(estimate(t, nil))
+	})
 	w := post(h, "/c", "u1=https://cars.example/1&u2=https://two", http.Header{})
 	for _, want := range []string{"Car 2: this is not the link", `value="https://cars.example/1"`, `value="https://two" aria-describedby="hint problem" aria-invalid="true"`} {
 		if !strings.Contains(w.Body.String(), want) {
@@ -212,8 +240,8 @@ func TestTheLinkThatIsWrongIsNamed(t *testing.T) {
 			t.Errorf("%s: got %d, want %q\n%s", path, w.Code, want, w.Body)
 		}
 	}
-	_, h = served(t, refusing(http.StatusBadRequest, `{"error":"\"url1\"","code":"same_listing"}`))
-	if w := post(h, "/c", "u1=https://a.example&u2=https://a.example", http.Header{}); !strings.Contains(w.Body.String(), "two different ones") {
+	_, h = served(t, dealer(t, nil))
+	if w := post(h, "/c", "u1=https://cars.example/1&u2=look+https://cars.example/1", http.Header{}); !strings.Contains(w.Body.String(), "two different ones") {
 		t.Errorf("%d\n%s", w.Code, w.Body)
 	}
 }
@@ -230,14 +258,14 @@ func TestAFailedComparisonAndSheetNameTheNextStep(t *testing.T) {
 		"a car is gone": {
 			vehicle.Error{Code: "listing_gone", Message: said.EN, Text: &said},
 			"/c", "u1=https://cars.example/1&u2=https://cars.example/2",
-			[]string{"no longer on the site", "Car 2 (https://cars.example/2)", `name="u1" value="https://cars.example/1"`, "Calculate each car by itself", "/c?u1="},
+			[]string{"no longer on the site", "This car is to be compared with", "/c?u1="},
 			nil,
 		},
 		"no match": {
 			vehicle.Error{Code: "ambiguous_match", Message: said.EN, Text: &said, Car: &vehicle.Car{Make: "NISSAN"}, Candidates: []vehicle.Candidate{{ModelBody: "X"}}},
 			"/c", "u1=https://cars.example/1&u2=https://cars.example/2",
-			[]string{"Calculate each car by itself"},
-			[]string{"modelBody", "/choose"},
+			[]string{`name="modelBody" value="X"`, `name="with" value="/e/`, "/choose"},
+			nil,
 		},
 		"not a sheet":   {vehicle.Error{Code: "not_a_sheet", Message: said.EN, Text: &said}, "/s", "u=https://cars.example/1.jpg", []string{"was not read", `href="/s"`}, []string{"Try again"}},
 		"budget":        {vehicle.Error{Code: "ai_budget_used_up", Message: said.EN, Text: &said}, "/s", "u=https://cars.example/1.jpg", []string{"was not read", `href="/s"`}, nil},
@@ -514,6 +542,20 @@ func spoiled(t *testing.T, result any) any {
 	return spoil(value, "")
 }
 
+// anyListing stands for the listing that is asked for.
+const anyListing = "https://cars.example/any"
+
+// saysHostile is an API whose results have hostile texts.
+func saysHostile(result string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var asked struct {
+			URL string `json:"url"`
+		}
+		_ = json.NewDecoder(r.Body).Decode(&asked)
+		_, _ = io.WriteString(w, strings.Replace(result, anyListing, asked.URL, 1))
+	}
+}
+
 // hostilePages are results with hostile texts in all fields, by the form that asks for
 // them.
 func hostilePages(t *testing.T) map[string]struct{ api, body string } {
@@ -528,10 +570,14 @@ func hostilePages(t *testing.T) map[string]struct{ api, body string } {
 		result any
 		body   string
 	}{
-		"/c": {comparisonOf(t, nil), "u1=https://cars.example/1&u2=https://cars.example/2"},
+		"/c": {estimate(t, nil), "u1=https://cars.example/1&u2=https://cars.example/2"},
 		"/s": {reading(t), "u=https://cars.example/1.jpg"}, "/bid": {bid, "u=https://cars.example/1&target=40000000"},
 	} {
-		data, err := json.Marshal(spoiled(t, c.result))
+		result := spoiled(t, c.result)
+		if path == "/c" { // of two listings
+			result.(map[string]any)["input"] = map[string]any{"url": anyListing}
+		}
+		data, err := json.Marshal(result)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -545,7 +591,7 @@ func TestHostileTextsAreNeverMarkup(t *testing.T) {
 	for path, c := range hostilePages(t) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
-			_, h := served(t, saying(json.RawMessage(c.api), nil))
+			_, h := served(t, saysHostile(c.api))
 			at := asked(t, h, path, c.body)
 			for _, lang := range []string{"en", "sw"} {
 				body := shows(t, h, partOf(at, "", lang), "&lt;script&gt;")
@@ -564,11 +610,10 @@ func TestHostileTextsInChromium(t *testing.T) {
 	tab := browsertest.Open(t)
 	tab.View(360, "light")
 	pages := hostilePages(t)
-	form := map[string]string{pathCompare: "/c", pathReport: "/s", pathEstimate: "/bid"}
-	_, h := served(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, pages[form[r.URL.Path]].api) })
-	server := httptest.NewServer(h)
-	t.Cleanup(server.Close)
 	for path, c := range pages {
+		_, h := served(t, saysHostile(c.api))
+		server := httptest.NewServer(h)
+		t.Cleanup(server.Close)
 		addresses := []string{asked(t, h, path, c.body)}
 		if path == "/s" {
 			addresses = append(addresses, addresses[0]+"/map.svg")

@@ -27,8 +27,6 @@ func formOf(of *link) (f form, err error) {
 		quoteFields
 
 		URL   string      `json:"url"`
-		URL1  string      `json:"url1"`
-		URL2  string      `json:"url2"`
 		Known quoteFields `json:"known"`
 
 		Upload string `json:"upload"` // hash of the page
@@ -40,9 +38,6 @@ func formOf(of *link) (f form, err error) {
 	f = form{URL: request.URL, Action: "/go", Sent: request.Upload != "", fields: map[string]string{"u": request.URL}}
 	known := request.Known
 	switch of.Path {
-	case pathCompare:
-		f.Action, f.fields = "/c", map[string]string{"u1": request.URL1, "u2": request.URL2}
-		return f, nil
 	case pathReport:
 		f.Action = "/s"
 		return f, nil

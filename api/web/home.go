@@ -119,7 +119,7 @@ func statusOf(why *problem.Problem) int {
 
 // said are the texts of the pages for problems whose own text is for programs.
 var said = map[string]string{
-	"url_missing": "home.no_link", "field_invalid": "home.bad_value", "same_listing": "compare.same",
+	"url_missing": "home.no_link", "field_invalid": "home.bad_value",
 	"form_invalid": "sheet.no_file", "file_empty": "sheet.no_file",
 }
 

@@ -9,7 +9,6 @@ import (
 const (
 	pathEstimate = "/v1/estimate"
 	pathQuote    = "/v1/quote"
-	pathCompare  = "/v1/compare"
 	pathReport   = "/v1/condition-report"
 	pathBill     = "/v1/bill-check"
 )
@@ -28,8 +27,6 @@ var kinds = []string{kindAnswer, kindComparison, kindSheet, kindBid, kindBill}
 // kindOf returns the kind of the page that shows the result of a request on some terms.
 func kindOf(path string, terms url.Values) string {
 	switch path {
-	case pathCompare:
-		return kindComparison
 	case pathReport:
 		return kindSheet
 	case pathBill:

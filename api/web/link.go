@@ -46,7 +46,6 @@ type link struct {
 	network string     // whose visitor has made it, as a hash
 	terms   url.Values // in the address
 	query   string     // the terms and their signature
-	other   *link      // the car that this one is compared with; nil for none
 }
 
 // shown is how a request ended.

@@ -19,15 +19,13 @@ func shop(t *testing.T) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		var asked struct {
-			URL, URL1, URL2 string
+			URL string
 		}
 		_ = json.Unmarshal(body, &asked)
 		switch {
 		case strings.HasSuffix(asked.URL, "/gone"), r.Method == http.MethodGet:
 			said := message.Text{EN: "It is gone.", SW: "Halipo."}
 			failing(vehicle.Error{Code: "listing_gone", Message: said.EN, Text: &said, Car: &vehicle.Car{Make: "NISSAN", Model: "NOTE"}})(w, r)
-		case r.URL.Path == pathCompare:
-			saying(comparisonOf(t, nil), nil)(w, r)
 		default:
 			saying(estimate(t, func(e *vehicle.Estimate) {
 				e.Input.URL = asked.URL
@@ -90,9 +88,6 @@ func TestAnyTwoAnswersAreCompared(t *testing.T) {
 			}
 		})
 	}
-	if at := pairs(t, h, link, "https://cars.example/2"); strings.Contains(at, "with=") {
-		t.Errorf("got %s, want two listings compared by the API, with their sheets", at)
-	}
 }
 
 func TestWhatCannotBeComparedIsSaidSo(t *testing.T) {
@@ -103,7 +98,7 @@ func TestWhatCannotBeComparedIsSaidSo(t *testing.T) {
 		"the same answer":   {link, "http://example.com" + link, "Both lead to the same car"},
 		"an expired answer": {link, "/e/AAAAAAAAAAAAAAAAAAAAAAAAAA", "Car 2: this answer is no longer kept"},
 		"a forged price":    {strings.Replace(link, "5000", "50", 1), link, "Car 1: this answer is no longer kept"},
-		"a sheet":           {asked(t, h, "/c", "u1=https://cars.example/1&u2=https://cars.example/2"), link, "it is not about one car"},
+		"a sheet":           {asked(t, h, "/s", "u=https://cars.example/1.jpg"), link, "it is not about one car"},
 		"another server":    {link, "http://elsewhere.example" + link, ""},
 		"no words of a car": {link, "hello", "Car 2: this is not the link of a car"},
 		"a sum":             {"30 million", link, "Car 1: this is not the link of a car"},

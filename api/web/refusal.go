@@ -63,7 +63,6 @@ type refused struct {
 	Candidates []candidate
 	Cars       []vehicle.ListedCar // that the page lists
 	Axis       *axis
-	Each       bool   // two cars can be calculated one by one, and compared then
 	With       string // address of the answer that the car is to be compared with; "" for none
 	Change     string // address of the form with other links; "" when that does not help
 	ChangeText string // what that is
@@ -108,14 +107,13 @@ func (p *Pages) refusal(w http.ResponseWriter, r *http.Request, found *link) err
 		view.Name, view.Facts = frame.NameOf(*why.Car), frame.FactsOf(*why.Car, p.Language(w, r))
 	}
 	switch found.Path {
-	case pathCompare:
-		view.ofComparison()
 	case pathReport:
 		view.ofSheet(why)
 	default:
 		switch kindOf(found.Path, found.terms) {
 		case kindComparison:
-			view.Change, view.ChangeText = request.at("/c"), "compare.change"
+			both := url.Values{"u1": {found.terms.Get(termWith)}, "u2": {request.URL}}
+			view.Change, view.ChangeText = "/c?"+both.Encode(), "compare.change"
 			if other := p.ownAnswer(r, found.terms.Get(termWith)); other != nil {
 				view.With = other.RequestURI()
 			}
@@ -130,13 +128,6 @@ func (p *Pages) refusal(w http.ResponseWriter, r *http.Request, found *link) err
 		}
 	}
 	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "refusal", Title: "state." + view.Key, Body: &view})
-}
-
-// ofComparison shows that one of two cars has no cost. The reason names the car; asked for by
-// itself, each has its own next steps.
-func (v *refused) ofComparison() {
-	v.Own, v.Name = true, ""
-	v.Each, v.Change, v.ChangeText = true, v.Request.at("/c"), "compare.change"
 }
 
 // ofSheet shows why a sheet was not read. The reason says what to send instead.

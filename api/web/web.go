@@ -36,11 +36,10 @@ type Options struct {
 	Operator lots.Operator
 	Redis    redis.UniversalClient // holds what the addresses of answers lead to
 	// Watch sends when a job may have changed, until unsubscribe is called.
-	Watch   func(job string) (changed <-chan struct{}, unsubscribe func())
-	Costs   Costs
-	Compare Compare
-	Names   Names
-	Models  Models
+	Watch  func(job string) (changed <-chan struct{}, unsubscribe func())
+	Costs  Costs
+	Names  Names
+	Models Models
 	// Processor is the time of the processors of this process.
 	Processor *pace.Processor
 	// Compute computes bytes in the turn of a visitor, unless they were computed in the last
@@ -76,14 +75,14 @@ type Pages struct {
 
 // isWhole reports options with all that the pages cannot do without.
 func (o Options) isWhole() bool {
-	return o.API != nil && o.Keyed != nil && o.Redis != nil && o.Watch != nil && o.Costs != nil && o.Compare != nil && o.Names != nil &&
+	return o.API != nil && o.Keyed != nil && o.Redis != nil && o.Watch != nil && o.Costs != nil && o.Names != nil &&
 		o.Models != nil && o.Terms != nil && o.Processor != nil && o.Compute != nil
 }
 
 // New reads the embedded templates and assets.
 func New(o Options) (*Pages, error) {
 	if !o.isWhole() {
-		return nil, errors.New("web: options without API, Keyed, Redis, Watch, Costs, Compare, Names, Models, Terms, Processor or Compute")
+		return nil, errors.New("web: options without API, Keyed, Redis, Watch, Costs, Names, Models, Terms, Processor or Compute")
 	}
 	if o.Draining == nil {
 		o.Draining = context.Background()

@@ -21,7 +21,6 @@ import (
 	"ushuru/api/terms"
 	"ushuru/api/web/frame"
 	"ushuru/api/web/frame/frametest"
-	"ushuru/pkg/advice"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
@@ -38,12 +37,6 @@ func served(t *testing.T, api http.HandlerFunc) (*Pages, http.Handler) {
 		Watch: func(string) (<-chan struct{}, func()) { return nil, func() {} },
 		Costs: func(context.Context, vehicle.Car, []string, url.Values, time.Time) (map[string]vehicle.Estimate, error) {
 			return map[string]vehicle.Estimate{}, nil
-		},
-		Compare: func(_ context.Context, car1, car2 vehicle.Estimate, lang string) (vehicle.Comparison, error) {
-			pair := advice.Pair{Car1: car1, Car2: car2}
-			verdict := advice.Judge(pair)
-			car1, car2 = pair.Cars()
-			return vehicle.Comparison{Car1: car1, Car2: car2, Verdict: &verdict, Lang: lang}, nil
 		},
 		Names: func(_ context.Context, text string) ([]string, string, error) {
 			words := strings.Fields(strings.ToUpper(text))
