@@ -46,26 +46,17 @@ var actions = map[string]action{
 		Title: "Cancel batch", Danger: true, Command: "ushuru batches cancel --operator %s",
 		Ask:  "Its listings that have no outcome are cancelled. What has succeeded is kept.",
 		Done: "The batch is cancelled.",
-		Do: func(ctx context.Context, o *operate.Operator, id string, _ url.Values) (string, error) {
-			_, err := o.CancelBatch(ctx, id)
-			return "", err
-		},
+		Do:   about((*operate.Operator).CancelBatch),
 	},
 	"batch-retry": {
 		Title: "Retry failed listings", Command: "ushuru batches retry --operator %s",
 		Ask: "The listings of the batch that failed are tried again.", Done: "The failed listings are tried again.",
-		Do: func(ctx context.Context, o *operate.Operator, id string, _ url.Values) (string, error) {
-			_, err := o.RetryBatch(ctx, id)
-			return "", err
-		},
+		Do: about((*operate.Operator).RetryBatch),
 	},
 	"job-retry": {
 		Title: "Try again", Command: "ushuru jobs retry --operator %s",
 		Ask: "The job is submitted again for its API key.", Done: "The job is submitted again.",
-		Do: func(ctx context.Context, o *operate.Operator, id string, _ url.Values) (string, error) {
-			_, err := o.RetryJob(ctx, id)
-			return "", err
-		},
+		Do: about((*operate.Operator).RetryJob),
 	},
 	"failures-retry": {
 		Title: "Try all again", Command: "ushuru jobs retry --operator --code %s",
@@ -125,10 +116,7 @@ var actions = map[string]action{
 	"site-resume": {
 		Title: "End pause", Ask: "Pages of the site are requested again.", Done: "The pause is over.",
 		Command: "ushuru sites resume %s",
-		Do: func(ctx context.Context, o *operate.Operator, site string, _ url.Values) (string, error) {
-			_, err := o.ResumeSite(ctx, site)
-			return "", err
-		},
+		Do:      about((*operate.Operator).ResumeSite),
 	},
 	"webhook-enable": {
 		Title: "Enable webhook", Ask: "Events are sent to it again.", Done: "The webhook is enabled.",
@@ -172,6 +160,16 @@ var actions = map[string]action{
 			return "", err
 		},
 	},
+}
+
+// about returns what does an action that needs nothing but what it is about.
+func about[T any](
+	do func(*operate.Operator, context.Context, string) (T, error),
+) func(context.Context, *operate.Operator, string, url.Values) (string, error) {
+	return func(ctx context.Context, o *operate.Operator, id string, _ url.Values) (string, error) {
+		_, err := do(o, ctx, id)
+		return "", err
+	}
 }
 
 // Command is the command that does what an action of the console does.

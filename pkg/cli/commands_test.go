@@ -102,6 +102,11 @@ func TestWrongUsageIsTwo(t *testing.T) {
 		}
 	}
 	t.Setenv("USHURU_KEY", "")
+	for _, line := range []string{"keys list", "api", "drift", "sites list", "webhooks verify x --operator", "authority sync", "match"} {
+		if status, _, errs := runWith(t, strings.Fields(line)...); status != console.ExitUsage || !strings.Contains(errs, "REDIS_URL") {
+			t.Errorf("%s without Redis: status %d, want 2: %s", line, status, errs)
+		}
+	}
 	if status, _, errs := runWith(t, "jobs", "list"); status != console.ExitUsage || !strings.Contains(errs, "USHURU_KEY") {
 		t.Errorf("without a key: status %d, want 2: %s", status, errs)
 	}

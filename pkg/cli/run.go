@@ -23,7 +23,7 @@ type run struct {
 	unknown []string // sentences about variables that look like settings and are none
 }
 
-var errNoRedis = errors.New("set REDIS_URL to the address of a Redis server, for example redis://localhost:6379")
+var errNoRedis = console.Usage("set REDIS_URL to the address of a Redis server, for example redis://localhost:6379")
 
 // redis connects; embedded permits the Redis inside the process.
 func (r *run) redis(config redisConfig, embedded bool) (*redisx.Conn, error) {

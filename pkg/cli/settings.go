@@ -131,21 +131,6 @@ const (
 var serviceLink = regexp.MustCompile(
 	`^\w+(_SERVICE_HOST|_SERVICE_PORT\w*|_PORT_\d+_(TCP|UDP|SCTP)\w*)=|^\w+_PORT=(tcp|udp|sctp)://`)
 
-// gone says what holds instead of a setting that there was.
-var gone = map[string]string{
-	"AI_ANSWER_TTL": "answers of the AI are kept for 30 days", "AI_CONCURRENCY": "it is 4",
-	"AI_PRICE": "multiply ushuru_ai_tokens_total by the price", "AI_RUNS": "two answers must agree", "AI_TIMEOUT": "it is 20 s",
-	"ALLOW_EVICTION":        "production refuses a Redis whose maxmemory-policy is not noeviction",
-	"ALLOW_PLAIN_REDIS":     "put a password into REDIS_URL or use rediss://",
-	"AUTHORITY_CONCURRENCY": "it is 16; AUTHORITY_RATE bounds the calls", "BATCH_WINDOW": "it is 200",
-	"FETCH_TIMEOUT": "it is 30 s",
-	"MAX_CONNS":     "it is 5,000", "MAX_CONNS_PER_ADDRESS": "it is 500", "OPERATOR_USER": "the user is operator",
-	"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "set OTEL_EXPORTER_OTLP_ENDPOINT",
-	"OTEL_SDK_DISABLED":                  "leave OTEL_EXPORTER_OTLP_ENDPOINT empty",
-	"PAGE_RATE":                          "it is 120", "REDIS_POOL_SIZE": "it is ten for each CPU",
-	"SHUTDOWN_TIMEOUT": "it is 20 s",
-}
-
 // unknownSettings returns a sentence for each variable of the environment that looks like a
 // setting and is not one.
 func unknownSettings(known map[string]bool, environ []string) (sentences []string) {
@@ -157,10 +142,6 @@ func unknownSettings(known map[string]bool, environ []string) (sentences []strin
 	for _, entry := range environ {
 		name, _, _ := strings.Cut(entry, "=")
 		if known[name] || strings.HasPrefix(name, testPrefix) || serviceLink.MatchString(entry) {
-			continue
-		}
-		if instead, ok := gone[name]; ok {
-			sentences = append(sentences, name+" is no setting any more: "+instead)
 			continue
 		}
 		bare, ours := strings.CutPrefix(name, ourPrefix)

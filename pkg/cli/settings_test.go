@@ -221,7 +221,6 @@ func TestUnknownSettings(t *testing.T) {
 		"OPERATOR_PASSWORD_FILE=x": "",
 		"USHURU_TEST_REAL=1":       "",
 		"USHURU_TEST=long":         "",
-		"BATCH_WINDOW=60":          "BATCH_WINDOW is no setting any more: it is 200",
 		"PATH=/bin":                "",
 		"HOSTNAME=x":               "",
 		"KUBERNETES_PORT=x":        "",

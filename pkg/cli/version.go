@@ -55,14 +55,7 @@ func Build() (version, commit, date string) {
 // shortVersion returns the version of the program for lists of processes, else its
 // commit.
 func shortVersion() string {
-	version, commit := buildVersion, buildCommit
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, setting := range info.Settings {
-			if setting.Key == "vcs.revision" && commit == "" {
-				commit = setting.Value
-			}
-		}
-	}
 	const digits = 12
-	return cmp.Or(version, commit[:min(len(commit), digits)])
+	_, commit, _ := Build()
+	return cmp.Or(buildVersion, commit[:min(len(commit), digits)])
 }

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"time"
 
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/cli/service"
@@ -12,12 +10,11 @@ import (
 	"ushuru/pkg/webhook"
 )
 
-// webhooksCommand is about the caller's webhooks; the operator asks and seals again those
-// of all API keys.
+// webhooksCommand is about the caller's webhooks; the operator seals those of all API
+// keys again.
 type webhooksCommand struct {
 	service.Webhooks
 
-	Verify webhooksVerify `cmd:"" help:"Ask a pending webhook of any key again whether it wants events."`
 	Reseal webhooksReseal `cmd:"" help:"Seal the secrets of all webhooks with the first key of SECRETS_KEY."`
 }
 
@@ -32,7 +29,15 @@ func (c *webhooksReseal) Run(r *run) error {
 	if c.SecretsKey == "" {
 		return console.Usage("set SECRETS_KEY: the key that is to seal, then the old ones")
 	}
-	store, all, err := r.webhooks(c.redisConfig, c.secretsConfig)
+	ring, err := c.ring()
+	if err != nil {
+		return err
+	}
+	conn, err := r.redis(c.redisConfig, false)
+	if err != nil {
+		return err
+	}
+	all, err := keys.NewStore(conn.Client()).List(r.ctx)
 	if err != nil {
 		return err
 	}
@@ -40,7 +45,7 @@ func (c *webhooksReseal) Run(r *run) error {
 	for _, key := range all { // of revoked keys too
 		owners = append(owners, key.ID)
 	}
-	n, err := store.Reseal(r.ctx, owners)
+	n, err := webhook.NewStore(conn.Client(), ring).Reseal(r.ctx, owners)
 	if err != nil {
 		return err
 	}
@@ -50,39 +55,4 @@ func (c *webhooksReseal) Run(r *run) error {
 		err = errors.Join(err, fmt.Errorf("%d webhooks have a secret that no key of SECRETS_KEY opens", n.Locked))
 	}
 	return err
-}
-
-// webhooks returns the store of the webhooks, and all API keys, which own them.
-func (r *run) webhooks(config redisConfig, secrets secretsConfig) (*webhook.Store, []keys.Key, error) {
-	ring, err := secrets.ring()
-	if err != nil {
-		return nil, nil, err
-	}
-	conn, err := r.redis(config, false)
-	if err != nil {
-		return nil, nil, err
-	}
-	all, err := keys.NewStore(conn.Client()).List(r.ctx)
-	return webhook.NewStore(conn.Client(), ring), all, err
-}
-
-type webhooksVerify struct {
-	redisConfig
-	console.Format
-
-	Key     string `arg:"" help:"Id of the API key (see keys list)."`
-	Webhook string `arg:"" help:"Id of the webhook."`
-}
-
-// Run is called by kong.
-func (c *webhooksVerify) Run(r *run) error {
-	conn, err := r.redis(c.redisConfig, false)
-	if err != nil {
-		return err
-	}
-	asked, err := webhook.NewStore(conn.Client(), nil).Verify(r.ctx, c.Key, c.Webhook, rand.Text(), time.Now())
-	if err != nil {
-		return err
-	}
-	return console.Say(r.Streams, c.Format, asked, "asked: a worker sends the challenge as delivery %s", asked.ID)
 }

@@ -77,8 +77,8 @@ func (s *Store) Heartbeat(ctx context.Context, worker string, is Presence, rider
 type Worker struct {
 	Presence
 
-	ID       string
-	LastBeat time.Time
+	ID       string    `json:"id"`
+	LastBeat time.Time `json:"lastBeat"`
 }
 
 // Workers returns the workers that have sent a heartbeat in the last 5 s, and when one

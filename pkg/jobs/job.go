@@ -79,34 +79,34 @@ func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Code, e.Message)
 
 // Child is a job that another job waits for.
 type Child struct {
-	Job    string          // its id; empty when its result was known before
-	State  State           // how it ended; empty until then
-	Result json.RawMessage // once succeeded
-	Error  *Error          // once failed
+	Job    string          `json:"job"`   // its id; empty when its result was known before
+	State  State           `json:"state"` // how it ended; empty until then
+	Result json.RawMessage `json:"-"`     // once succeeded
+	Error  *Error          `json:"-"`     // once failed
 }
 
-// Job is the record of one piece of work.
+// Job is the record of one piece of work. As JSON it has what an operator reads.
 type Job struct {
-	ID                string
-	Kind              string          // estimate
-	Class             Class           //
-	Owner             string          // id of the API key that requested it first
-	Input             json.RawMessage // canonical: equal inputs have equal bytes
-	DedupKey          string          // hash of kind and input; no two running jobs share it
-	State             State
-	Steps             map[string]Step
-	Outputs           map[string]json.RawMessage // by step
-	Children          map[string]Child           // by name
-	RequestedByCaller bool                       // not only by other jobs and batches
-	Attached          bool                       // it has an attachment until it ends
-	Origin            Origin                     // of the request that created it
-	Query             string                     // of List: that of the URL at which the key reads it, as it asked last
-	Kept              int64                      // bytes of its result or error in the record
-	Result            json.RawMessage            // once succeeded
-	Error             *Error                     // once failed
-	Created           time.Time
-	Ended             time.Time // zero until it ends
-	Deadline          time.Time // past it no step is retried
+	ID                string                     `json:"id"`
+	Kind              string                     `json:"kind"` // estimate
+	Class             Class                      `json:"class"`
+	Owner             string                     `json:"key"` // id of the API key that requested it first
+	State             State                      `json:"state"`
+	Steps             map[string]Step            `json:"steps"`
+	Children          map[string]Child           `json:"children,omitempty"` // by name
+	Input             json.RawMessage            `json:"input"`              // canonical: equal inputs have equal bytes
+	Error             *Error                     `json:"error,omitempty"`    // once failed
+	Result            json.RawMessage            `json:"result,omitempty"`   // once succeeded
+	Created           time.Time                  `json:"created"`
+	Ended             time.Time                  `json:"ended,omitzero"` // zero until it ends
+	Deadline          time.Time                  `json:"deadline"`       // past it no step is retried
+	DedupKey          string                     `json:"-"`              // hash of kind and input; no two running jobs share it
+	Outputs           map[string]json.RawMessage `json:"-"`              // by step
+	RequestedByCaller bool                       `json:"-"`              // not only by other jobs and batches
+	Attached          bool                       `json:"-"`              // it has an attachment until it ends
+	Origin            Origin                     `json:"-"`              // of the request that created it
+	Query             string                     `json:"-"`              // of List: that of the URL at which the key reads it, as it asked last
+	Kept              int64                      `json:"-"`              // bytes of its result or error in the record
 }
 
 // Caller returns the caller that takes turns for the job and whose limits it counts against.

@@ -22,11 +22,9 @@ const maxListedBatches = 1000
 
 // Batches returns the batches of all API keys that match, newest first.
 func (o *Operator) Batches(ctx context.Context, f BatchFilter) (found []*batch.Batch, err error) {
-	owners := []string{f.Key}
-	if f.Key == "" {
-		if owners, err = o.owners(ctx); err != nil {
-			return nil, err
-		}
+	owners, err := o.owners(ctx, f.Key)
+	if err != nil {
+		return nil, err
 	}
 	for _, owner := range owners {
 		all, err := o.batches.List(ctx, owner, "", cmp.Or(f.Limit, maxListedBatches))
@@ -49,10 +47,7 @@ func (o *Operator) Batches(ctx context.Context, f BatchFilter) (found []*batch.B
 // Batch returns a batch of any API key.
 func (o *Operator) Batch(ctx context.Context, id string) (*batch.Batch, error) {
 	b, err := o.batches.Get(ctx, id)
-	if errors.Is(err, batch.ErrNotFound) {
-		return nil, ErrNotFound
-	}
-	return b, err
+	return b, notFound(err)
 }
 
 // CancelBatch ends a batch: rows that wait or run are cancelled. What has succeeded is kept. A job

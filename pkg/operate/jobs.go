@@ -112,11 +112,9 @@ func (o *Operator) listFailed(ctx context.Context, f JobFilter) (ids []string, e
 
 // listEnded returns the ids of jobs in an ended state that keys have requested.
 func (o *Operator) listEnded(ctx context.Context, f JobFilter) (ids []string, err error) {
-	owners := []string{f.Key}
-	if f.Key == "" {
-		if owners, err = o.owners(ctx); err != nil {
-			return nil, err
-		}
+	owners, err := o.owners(ctx, f.Key)
+	if err != nil {
+		return nil, err
 	}
 	for _, owner := range owners {
 		all, _, err := o.jobs.List(ctx, owner, "", maxEnded, f.State)
@@ -133,10 +131,7 @@ func (o *Operator) listEnded(ctx context.Context, f JobFilter) (ids []string, er
 // Job returns a job of any API key.
 func (o *Operator) Job(ctx context.Context, id string) (*jobs.Job, error) {
 	job, err := o.jobs.Get(ctx, id)
-	if errors.Is(err, jobs.ErrNotFound) {
-		return nil, ErrNotFound
-	}
-	return job, err
+	return job, notFound(err)
 }
 
 // CancelJob ends a job for everyone who waits for it, and returns it. The error is

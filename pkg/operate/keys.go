@@ -79,14 +79,6 @@ func (o *Operator) RotateKey(ctx context.Context, id string, grace time.Duration
 	return plain, key, err
 }
 
-// notFound returns ErrNotFound in place of keys.ErrNotFound.
-func notFound(err error) error {
-	if errors.Is(err, keys.ErrNotFound) {
-		return ErrNotFound
-	}
-	return err
-}
-
 // Stopped is what the revocation of a key has ended, and what goes on.
 type Stopped struct {
 	Batches  int `json:"batches"`

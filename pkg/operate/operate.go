@@ -82,9 +82,22 @@ func unlessFull(err error) error {
 	return err
 }
 
-// owners returns the ids of all that own work: every API key, also one that is revoked,
-// the operator and the visitors without one.
-func (o *Operator) owners(ctx context.Context) ([]string, error) {
+// notFound returns ErrNotFound in place of that of a store.
+func notFound(err error) error {
+	for _, none := range []error{jobs.ErrNotFound, batch.ErrNotFound, webhook.ErrNotFound, keys.ErrNotFound} {
+		if errors.Is(err, none) {
+			return ErrNotFound
+		}
+	}
+	return err
+}
+
+// owners returns one API key, or with "" the ids of all that own work: every API key, also one
+// that is revoked, the operator and the visitors without one.
+func (o *Operator) owners(ctx context.Context, key string) ([]string, error) {
+	if key != "" {
+		return []string{key}, nil
+	}
 	ids, err := o.keys.IDs(ctx)
 	return append(ids, pace.Operator, pace.Anonymous), err
 }

@@ -2,8 +2,10 @@ package operate
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"strings"
+	"time"
 
 	"ushuru/pkg/webhook"
 )
@@ -18,11 +20,9 @@ type Webhook struct {
 // Webhooks returns the endpoints of an API key, or with "" of all, those of one key
 // together.
 func (o *Operator) Webhooks(ctx context.Context, key string) (found []Webhook, err error) {
-	owners := []string{key}
-	if key == "" {
-		if owners, err = o.owners(ctx); err != nil {
-			return nil, err
-		}
+	owners, err := o.owners(ctx, key)
+	if err != nil {
+		return nil, err
 	}
 	for _, owner := range owners {
 		endpoints, err := o.webhooks.List(ctx, owner)
@@ -38,7 +38,7 @@ func (o *Operator) Webhooks(ctx context.Context, key string) (found []Webhook, e
 
 // Webhook returns an endpoint of any API key.
 func (o *Operator) Webhook(ctx context.Context, id string) (found Webhook, err error) {
-	owners, err := o.owners(ctx)
+	owners, err := o.owners(ctx, "")
 	if err != nil {
 		return found, err
 	}
@@ -77,6 +77,17 @@ func (o *Operator) DeleteWebhook(ctx context.Context, id string) error {
 	})
 }
 
+// VerifyWebhook asks an endpoint again whether it wants events, and returns the delivery of the question.
+func (o *Operator) VerifyWebhook(ctx context.Context, id string) (webhook.Delivery, error) {
+	return act(ctx, o, "webhooks verify", id, func() (asked webhook.Delivery, err error) {
+		w, err := o.Webhook(ctx, id)
+		if err != nil {
+			return asked, err
+		}
+		return o.webhooks.Verify(ctx, w.Key, id, rand.Text(), time.Now())
+	})
+}
+
 // EnableWebhook enables an endpoint that was disabled, as for many failures.
 func (o *Operator) EnableWebhook(ctx context.Context, id string) error {
 	return o.do(ctx, "webhooks enable", id, func() error {
@@ -103,10 +114,7 @@ func (o *Operator) RetryDeliveries(ctx context.Context, id, delivery string) (in
 			return 0, ErrDisabled
 		}
 		again := func(delivery string) error {
-			err := o.webhooks.Redeliver(ctx, w.Key, id, delivery)
-			if errors.Is(err, webhook.ErrNotFound) {
-				return ErrNotFound
-			}
+			err := notFound(o.webhooks.Redeliver(ctx, w.Key, id, delivery))
 			if err == nil {
 				retried++
 			}

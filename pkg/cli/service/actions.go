@@ -19,8 +19,7 @@ type Cache struct {
 }
 
 type cacheDrop struct {
-	Redis
-	console.Format
+	action
 
 	URL       string `arg:"" help:"URL of the listing; without it the vehicle is given by flags." optional:""`
 	Make      string `help:"Make, as TRA spells it."`
@@ -39,20 +38,17 @@ func (c *cacheDrop) Run(s *Session) error {
 	if (c.URL == "") == (tuple == tra.Tuple{}) {
 		return console.Usage("give the URL of a listing, or a vehicle with --make and --model-body")
 	}
-	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) error {
-		drop := func() (operate.Dropped, error) { return o.DropTuple(ctx, tuple) }
+	show := as(func(dropped operate.Dropped) printed {
+		return record(dropped,
+			console.Field{Name: "Results", Value: strconv.Itoa(dropped.Results)},
+			console.Field{Name: "Calculations", Value: strconv.Itoa(dropped.Calculations)},
+			console.Field{Name: "Refusals", Value: strconv.Itoa(dropped.Refusals)})
+	})
+	return c.run(s, func(ctx context.Context, o *operate.Operator) (printed, error) {
 		if c.URL != "" {
-			drop = func() (operate.Dropped, error) { return o.DropURL(ctx, c.URL) }
+			return show(o.DropURL(ctx, c.URL))
 		}
-		dropped, err := drop()
-		if err != nil {
-			return err
-		}
-		return console.Show(s.Streams, c.Format, dropped, []console.Field{
-			{Name: "Results", Value: strconv.Itoa(dropped.Results)},
-			{Name: "Calculations", Value: strconv.Itoa(dropped.Calculations)},
-			{Name: "Refusals", Value: strconv.Itoa(dropped.Refusals)},
-		})
+		return show(o.DropTuple(ctx, tuple))
 	})
 }
 
@@ -63,31 +59,23 @@ type Sites struct {
 	Resume sitesResume `cmd:"" help:"End the pauses of a site, also those that it has asked for."`
 }
 
-type sitesList struct {
-	Redis
-	console.Format
-}
+type sitesList struct{ action }
 
 // Run is called by kong.
 func (c *sitesList) Run(s *Session) error {
-	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) error {
-		pauses, err := o.SitePauses(ctx)
-		if err != nil {
-			return err
-		}
-		return console.List(s.Streams, c.Format, pauses, "HOST\tPAUSED UNTIL\tBY", func(p fetch.Pause) []string {
+	return c.run(s, func(ctx context.Context, o *operate.Operator) (printed, error) {
+		return as(listed("HOST\tPAUSED UNTIL\tBY", func(p fetch.Pause) []string {
 			by := "the site"
 			if p.ByOperator {
 				by = "an operator"
 			}
 			return []string{p.Host, console.Time(p.Until), by}
-		})
+		}))(o.SitePauses(ctx))
 	})
 }
 
 type sitesPause struct {
-	Redis
-	console.Format
+	action
 
 	Site string        `arg:"" help:"Host, or name of a known site."`
 	For  time.Duration `default:"1h" help:"For how long, at most 720h."`
@@ -95,26 +83,25 @@ type sitesPause struct {
 
 // Run is called by kong.
 func (c *sitesPause) Run(s *Session) error {
-	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) error {
+	return c.run(s, func(ctx context.Context, o *operate.Operator) (printed, error) {
 		hosts, err := o.PauseSite(ctx, c.Site, c.For)
 		until := time.Now().Add(c.For).Truncate(time.Second)
 		record := map[string]any{"hosts": hosts, "until": until}
-		return s.done(c.Format, err, record, "paused until %s: %s", console.Time(until), strings.Join(hosts, ", "))
+		return after(said(record, "paused until %s: %s", console.Time(until), strings.Join(hosts, ", ")), err)
 	})
 }
 
 type sitesResume struct {
-	Redis
-	console.Format
+	action
 
 	Site string `arg:"" help:"Host, or name of a known site."`
 }
 
 // Run is called by kong.
 func (c *sitesResume) Run(s *Session) error {
-	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) error {
+	return c.run(s, func(ctx context.Context, o *operate.Operator) (printed, error) {
 		n, err := o.ResumeSite(ctx, c.Site)
-		return s.done(c.Format, err, map[string]int{"pausesEnded": n}, "%d pauses ended", n)
+		return after(said(map[string]int{"pausesEnded": n}, "%d pauses ended", n), err)
 	})
 }
 
@@ -125,32 +112,30 @@ type Queues struct {
 }
 
 type queuesPause struct {
-	Redis
-	console.Format
+	action
 
 	Queue string `arg:"" help:"Name of the queue."`
 }
 
 // Run is called by kong.
 func (c *queuesPause) Run(s *Session) error {
-	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) error {
+	return c.run(s, func(ctx context.Context, o *operate.Operator) (printed, error) {
 		record := map[string]any{"queue": c.Queue, "paused": true}
-		return s.done(c.Format, o.PauseQueue(ctx, c.Queue), record, "paused %s", c.Queue)
+		return after(said(record, "paused %s", c.Queue), o.PauseQueue(ctx, c.Queue))
 	})
 }
 
 type queuesResume struct {
-	Redis
-	console.Format
+	action
 
 	Queue string `arg:"" help:"Name of the queue."`
 }
 
 // Run is called by kong.
 func (c *queuesResume) Run(s *Session) error {
-	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) error {
+	return c.run(s, func(ctx context.Context, o *operate.Operator) (printed, error) {
 		record := map[string]any{"queue": c.Queue, "paused": false}
-		return s.done(c.Format, o.ResumeQueue(ctx, c.Queue), record, "resumed %s", c.Queue)
+		return after(said(record, "resumed %s", c.Queue), o.ResumeQueue(ctx, c.Queue))
 	})
 }
 
@@ -160,8 +145,7 @@ type AI struct {
 }
 
 type aiBudget struct {
-	Redis
-	console.Format
+	action
 
 	Tokens        *int64 `arg:"" help:"Limit of this day for all workers; 0 means no limit." optional:""`
 	Reset         bool   `help:"Restore the limit of the settings."`
@@ -170,7 +154,7 @@ type aiBudget struct {
 
 // Run is called by kong.
 func (c *aiBudget) Run(s *Session) error {
-	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) (err error) {
+	return c.run(s, func(ctx context.Context, o *operate.Operator) (_ printed, err error) {
 		switch {
 		case c.Reset && c.Tokens != nil:
 			err = console.Usage("give a limit or --reset, not both")
@@ -180,12 +164,9 @@ func (c *aiBudget) Run(s *Session) error {
 			err = o.SetAIBudget(ctx, *c.Tokens)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		b, err := o.AIBudget(ctx, c.AIDailyTokens)
-		if err != nil {
-			return err
-		}
 		limit := "none"
 		if b.Limit > 0 {
 			limit = fmt.Sprintf("%d (%d %% used)", b.Limit, b.Used*100/b.Limit)
@@ -193,11 +174,10 @@ func (c *aiBudget) Run(s *Session) error {
 		if b.Set {
 			limit += ", set by an operator for this day"
 		}
-		return console.Show(s.Streams, c.Format, b, []console.Field{
-			{Name: "Used", Value: strconv.FormatInt(b.Used, 10)},
-			{Name: "Limit", Value: limit},
-			{Name: "Resets", Value: console.Time(b.Resets)},
-		})
+		return after(record(b,
+			console.Field{Name: "Used", Value: strconv.FormatInt(b.Used, 10)},
+			console.Field{Name: "Limit", Value: limit},
+			console.Field{Name: "Resets", Value: console.Time(b.Resets)}), err)
 	})
 }
 
@@ -206,37 +186,28 @@ type Breaker struct {
 	Reset breakerReset `cmd:"" help:"Close the breakers of all workers that call TRA, within 4 s."`
 }
 
-type breakerReset struct {
-	Redis
-	console.Format
-}
+type breakerReset struct{ action }
 
 // Run is called by kong.
 func (c *breakerReset) Run(s *Session) error {
-	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) error {
+	return c.run(s, func(ctx context.Context, o *operate.Operator) (printed, error) {
 		record := map[string]any{"closedWithinSeconds": tra.WorkerInterval.Seconds()}
-		return s.done(c.Format, o.ResetBreaker(ctx), record,
-			"the workers that call TRA close their breakers within %v", tra.WorkerInterval)
+		return after(said(record, "the workers that call TRA close their breakers within %v", tra.WorkerInterval), o.ResetBreaker(ctx))
 	})
 }
 
 // Actions lists what operators did.
 type Actions struct {
-	Redis
-	console.Format
+	action
 
 	Limit int `default:"50" help:"Maximum number of actions, the newest."`
 }
 
 // Run is called by kong.
 func (c *Actions) Run(s *Session) error {
-	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) error {
-		all, err := o.Actions(ctx, c.Limit)
-		if err != nil {
-			return err
-		}
-		return console.List(s.Streams, c.Format, all, "AT\tWHO\tACTION\tTARGET\tERROR", func(a operate.Action) []string {
+	return c.run(s, func(ctx context.Context, o *operate.Operator) (printed, error) {
+		return as(listed("AT\tWHO\tACTION\tTARGET\tERROR", func(a operate.Action) []string {
 			return []string{console.Time(a.At), a.Who, a.Action, a.Target, a.Error}
-		})
+		}))(o.Actions(ctx, c.Limit))
 	})
 }

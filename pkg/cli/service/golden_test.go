@@ -10,6 +10,8 @@ import (
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/drift"
 	"ushuru/pkg/golden"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/keys"
 	"ushuru/pkg/operate/status"
 	"ushuru/pkg/tra"
 )
@@ -23,8 +25,8 @@ func nights() map[string]status.Status {
 		At:        at,
 		Authority: status.Authority{Status: tra.Status{State: tra.Up}, MedianMS: 820, QuarterEnd: quarter, Rules: drift.State{RulesAgree: &agree, Checked: 41}},
 		Workers: []status.Role{
-			{Role: "any", Workers: []status.Worker{{ID: "w1", Roles: []string{"any"}, Version: "1.4.0"}}, LastBeat: ago(time.Second)},
-			{Role: "authority", Workers: []status.Worker{{ID: "w2", Roles: []string{"authority"}, Version: "1.4.0"}}, LastBeat: ago(2 * time.Second)},
+			{Role: "any", Workers: []jobs.Worker{{ID: "w1", Presence: jobs.Presence{Roles: []string{"any"}, Version: "1.4.0"}}}, LastBeat: ago(time.Second)},
+			{Role: "authority", Workers: []jobs.Worker{{ID: "w2", Presence: jobs.Presence{Roles: []string{"authority"}, Version: "1.4.0"}}}, LastBeat: ago(2 * time.Second)},
 		},
 		Queues: []status.Queue{{Name: "interactive", Role: "any", Running: 2}},
 		Redis:  status.Redis{Used: 300 << 20, Limit: 1000 << 20, Policy: "noeviction"},
@@ -41,7 +43,7 @@ func nights() map[string]status.Status {
 		ID: "B1", Name: "dealer", Rows: 100, Counts: map[batch.State]int{batch.Succeeded: 40, batch.Failed: 10, batch.Waiting: 50},
 		PerSecond: 0.5, EndsAbout: ago(-time.Minute), Reason: "listing_blocked",
 	}}
-	night.Keys = []status.Key{{ID: "K1", Name: "dealer", Hint: "x7Qz", LastUsed: ago(time.Minute), Today: 900, Uses: []status.Use{{What: status.UseJobs, Used: 95, Limit: 100}}}}
+	night.Keys = []status.Key{{Key: keys.Key{ID: "K1", Name: "dealer", Hint: "x7Qz"}, LastUsed: ago(time.Minute), Today: 900, Uses: []status.Use{{What: status.UseJobs, Used: 95, Limit: 100}}}}
 	night.Webhooks = []status.Webhook{{ID: "H1", Name: "dealer", Host: "dealer.example", State: "disabled", Disabled: "410 Gone", Failed: 9}}
 	night.Queues = []status.Queue{{Name: "authority", Role: "authority", Waiting: 31, OldestMS: 3_600_000}}
 	night.Unread = []string{"batches: timeout"}

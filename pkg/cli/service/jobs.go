@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -10,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/client"
@@ -30,41 +28,6 @@ type Jobs struct {
 // jobID names a job.
 type jobID struct {
 	ID string `arg:"" help:"Id of the job, as printed by jobs list."`
-}
-
-// jobView is a job as the operator sees it.
-type jobView struct {
-	ID       string               `json:"id"`
-	Kind     string               `json:"kind"`
-	Class    jobs.Class           `json:"class"`
-	Key      string               `json:"key"` // id of the API key
-	State    jobs.State           `json:"state"`
-	Steps    map[string]jobs.Step `json:"steps"`
-	Children map[string]jobChild  `json:"children,omitempty"`
-	Input    json.RawMessage      `json:"input"`
-	Error    *jobs.Error          `json:"error,omitempty"`
-	Result   json.RawMessage      `json:"result,omitempty"`
-	Created  time.Time            `json:"created"`
-	Ended    time.Time            `json:"ended,omitzero"`
-	Deadline time.Time            `json:"deadline"`
-}
-
-// jobChild is a job that another waits for.
-type jobChild struct {
-	Job   string     `json:"job"`
-	State jobs.State `json:"state"`
-}
-
-func newJobView(job *jobs.Job) jobView {
-	v := jobView{
-		ID: job.ID, Kind: job.Kind, Class: job.Class, Key: job.Owner, State: job.State, Steps: job.Steps,
-		Children: map[string]jobChild{}, Input: job.Input, Error: job.Error, Result: job.Result, Created: job.Created,
-		Ended: job.Ended, Deadline: job.Deadline,
-	}
-	for name, child := range job.Children {
-		v.Children[name] = jobChild{child.Job, child.State}
-	}
-	return v
 }
 
 func errorText(failure *jobs.Error) string {
@@ -118,7 +81,7 @@ func anyJob(job *jobs.Job) printed {
 		child := job.Children[name]
 		fields = append(fields, console.Field{Name: "  " + name, Value: console.OneLine(child.Job, string(child.State))})
 	}
-	return record(newJobView(job), append(fields,
+	return record(job, append(fields,
 		console.Field{Name: "Error", Value: errorText(job.Error)},
 		console.Field{Name: "Input", Value: string(job.Input)},
 		console.Field{Name: "Created", Value: console.Time(job.Created)},
@@ -156,18 +119,15 @@ func (c *jobsList) Run(s *Session) error {
 
 // anyJobs prints jobs of all API keys without their results, which jobs show has.
 func anyJobs(all []*jobs.Job) printed {
-	views := make([]jobView, len(all))
-	steps := map[string][]string{}
-	for i, job := range all {
-		views[i] = newJobView(job)
-		views[i].Result, steps[job.ID] = nil, operate.OpenSteps(job)
+	for _, job := range all {
+		job.Result = nil
 	}
-	return listed("ID\tKIND\tCLASS\tSTATE\tSTEPS\tKEY\tCREATED\tERROR", func(v jobView) []string {
+	return listed("ID\tKIND\tCLASS\tSTATE\tSTEPS\tKEY\tCREATED\tERROR", func(job *jobs.Job) []string {
 		return []string{
-			v.ID, v.Kind, string(v.Class), string(v.State), strings.Join(steps[v.ID], ", "), v.Key,
-			console.Time(v.Created), errorText(v.Error),
+			job.ID, job.Kind, string(job.Class), string(job.State), strings.Join(operate.OpenSteps(job), ", "), job.Owner,
+			console.Time(job.Created), errorText(job.Error),
 		}
-	})(views)
+	})(all)
 }
 
 // first returns the first entries of a list.

@@ -55,25 +55,26 @@ func who() string {
 	return cmp.Or(name, "unknown") + "@" + cmp.Or(host, "unknown")
 }
 
-// act runs an action of the operator.
-func (s *Session) act(config Redis, do func(context.Context, *operate.Operator) error) error {
-	o, err := s.Operator(config)
+// action is a command that only the operator has.
+type action struct {
+	Redis
+	console.Format
+}
+
+// run prints what the operator has done or reads.
+func (c action) run(s *Session, do func(context.Context, *operate.Operator) (printed, error)) error {
+	o, err := s.Operator(c.Redis)
 	if err != nil {
 		return err
 	}
-	err = do(s.Ctx, o)
+	result, err := do(s.Ctx, o)
 	if errors.Is(err, operate.ErrNotFound) {
 		return errors.New("there is none with that id")
 	}
-	return err
-}
-
-// done prints what an action has done, unless it failed.
-func (s *Session) done(f console.Format, err error, record any, sentence string, values ...any) error {
-	if err != nil {
+	if result == nil {
 		return err
 	}
-	return console.Say(s.Streams, f, record, sentence, values...)
+	return errors.Join(err, result(s.Streams, c.Format))
 }
 
 // clientConfig says how the API is called.
@@ -162,13 +163,7 @@ func (c target) run(
 	case !c.Operator && c.RedisURL == "":
 		return errNoMode
 	}
-	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) error {
-		result, err := operator(ctx, o)
-		if result == nil {
-			return err
-		}
-		return errors.Join(err, result(s.Streams, c.Format))
-	})
+	return action{c.Redis, c.Format}.run(s, operator)
 }
 
 // printed prints what a command has got.
@@ -182,6 +177,14 @@ func as[T any](show func(T) printed) func(T, error) (printed, error) {
 		}
 		return show(result), nil
 	}
+}
+
+// after returns what an action prints unless it failed.
+func after(success printed, err error) (printed, error) {
+	if err != nil {
+		return nil, err
+	}
+	return success, nil
 }
 
 // record prints one thing: as JSON a value, else its fields.

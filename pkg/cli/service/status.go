@@ -259,7 +259,7 @@ func batchSection(now *status.Status) section {
 func keySection(now *status.Status) section {
 	part := section{name: "Keys", header: "ID\tNAME\tENDS IN\tLAST USED\tTODAY\tNEAREST LIMIT"}
 	for _, key := range now.Keys {
-		if key.Revoked != nil {
+		if !key.Revoked.IsZero() {
 			continue
 		}
 		nearest := ""

@@ -26,7 +26,7 @@ type Webhooks struct {
 	Rotate     webhooksRotate     `cmd:"" help:"Create a new secret. The old one stays valid for 24 hours."`
 	Enable     webhooksEnable     `cmd:"" help:"Enable a disabled webhook."`
 	Test       webhooksTest       `cmd:"" help:"Send the event webhook.test."`
-	Challenge  webhooksChallenge  `cmd:"" help:"Ask your pending webhook again whether it wants events."`
+	Verify     webhooksVerify     `cmd:"" aliases:"challenge" help:"Ask a pending webhook again whether it wants events."`
 	Deliveries webhooksDeliveries `cmd:"" help:"List the deliveries of a webhook, newest first."`
 	Follow     webhooksFollow     `cmd:"" help:"Print the deliveries of a webhook as they are made, until Ctrl-C."`
 	Retry      webhooksRetry      `cmd:"" help:"Send a delivery again; as the operator, also all that have failed."`
@@ -187,14 +187,6 @@ func (c *webhooksCancel) Run(s *Session) error {
 	})
 }
 
-// after returns what an action prints unless it failed.
-func after(success printed, err error) (printed, error) {
-	if err != nil {
-		return nil, err
-	}
-	return success, nil
-}
-
 type webhooksRotate struct {
 	request
 	webhookID
@@ -233,15 +225,18 @@ func (c *webhooksTest) Run(s *Session) error {
 	})
 }
 
-type webhooksChallenge struct {
-	request
+type webhooksVerify struct {
+	target
 	webhookID
 }
 
 // Run is called by kong.
-func (c *webhooksChallenge) Run(s *Session) error {
+func (c *webhooksVerify) Run(s *Session) error {
 	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
 		return as(printDelivery)(api.VerifyWebhook(ctx, c.ID))
+	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
+		asked, err := o.VerifyWebhook(ctx, c.ID)
+		return after(said(asked, "asked: a worker sends the challenge as delivery %s", asked.ID), err)
 	})
 }
 

@@ -11,20 +11,14 @@ import (
 	"ushuru/pkg/pace"
 )
 
-// Key is an API key.
+// Key is an API key. Its limits are those that apply: its own, or else the defaults of the server.
 type Key struct {
-	ID       string     `json:"id"`
-	Name     string     `json:"name"`
-	Hint     string     `json:"hint"` // its last four characters
-	Created  time.Time  `json:"created"`
-	Revoked  *time.Time `json:"revoked"`
-	Expires  *time.Time `json:"expires"`  // null: never
+	keys.Key
+
 	LastUsed *time.Time `json:"lastUsed"` // to the minute
 	Today    int64      `json:"today"`    // requests on this day in Dar es Salaam
-	// Own are the limits that an operator has given the key. Limits are those that apply: the
-	// own ones, or else the defaults of the server.
-	Own    pace.Limits `json:"own,omitzero"`
-	Limits pace.Limits `json:"limits"`
+	// Own are the limits that an operator has given the key.
+	Own pace.Limits `json:"own,omitzero"`
 	// Uses are what the key uses now; nil for a key that was not used for a day.
 	Uses []Use `json:"uses,omitempty"`
 }
@@ -66,28 +60,20 @@ func (r *reading) keyPart(ctx context.Context) ([]Key, error) {
 		all = append(all, r.key(key))
 	}
 	slices.SortStableFunc(all, func(a, b Key) int {
-		return cmp.Or(boolCompare(a.Revoked != nil, b.Revoked != nil), timeOf(b.LastUsed).Compare(timeOf(a.LastUsed)),
+		return cmp.Or(boolCompare(!a.Revoked.IsZero(), !b.Revoked.IsZero()), timeOf(b.LastUsed).Compare(timeOf(a.LastUsed)),
 			b.Created.Compare(a.Created))
 	})
 	lately := r.now.Add(-24 * time.Hour)
 	n := 0
-	for n < min(len(all), keysInUse) && all[n].Revoked == nil && timeOf(all[n].LastUsed).After(lately) {
+	for n < min(len(all), keysInUse) && all[n].Revoked.IsZero() && timeOf(all[n].LastUsed).After(lately) {
 		n++
 	}
 	return all, r.addUses(ctx, all[:n])
 }
 
 func (r *reading) key(key keys.Key) Key {
-	shown := Key{
-		ID: key.ID, Name: key.Name, Hint: key.Hint, Created: key.Created, Today: r.usage[key.ID].Today,
-		Own: key.Limits, Limits: key.Limits.Or(r.options.Limits),
-	}
-	if !key.Revoked.IsZero() {
-		shown.Revoked = &key.Revoked
-	}
-	if !key.Expires.IsZero() {
-		shown.Expires = &key.Expires
-	}
+	shown := Key{Key: key, Today: r.usage[key.ID].Today, Own: key.Limits}
+	shown.Limits = key.Limits.Or(r.options.Limits)
 	if used := r.usage[key.ID].LastUsed; !used.IsZero() {
 		shown.LastUsed = &used
 	}

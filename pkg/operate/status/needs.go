@@ -120,7 +120,7 @@ func (s *Status) unsavedRedis() []Need {
 // volatileRedis leaves out what a worker was told to allow.
 func (s *Status) volatileRedis() []Need {
 	allowed := slices.ContainsFunc(s.Workers, func(role Role) bool {
-		return slices.ContainsFunc(role.Workers, func(w Worker) bool { return w.allowVolatile })
+		return slices.ContainsFunc(role.Workers, func(w jobs.Worker) bool { return w.AllowVolatile })
 	})
 	return one(s.Redis.Volatile && !allowed, nil,
 		"Redis keeps no append-only file: a restart of it loses jobs, batches and keys.")
@@ -133,10 +133,10 @@ func (s *Status) otherClock() []Need {
 }
 
 // workers returns the workers that live, each once.
-func (s *Status) workers() (all []Worker) {
+func (s *Status) workers() (all []jobs.Worker) {
 	for _, role := range s.Workers {
 		for _, worker := range role.Workers {
-			if !slices.ContainsFunc(all, func(w Worker) bool { return w.ID == worker.ID }) {
+			if !slices.ContainsFunc(all, func(w jobs.Worker) bool { return w.ID == worker.ID }) {
 				all = append(all, worker)
 			}
 		}

@@ -16,46 +16,27 @@ import (
 
 // Role is a role and the workers that have it.
 type Role struct {
-	Role     string     `json:"role"`
-	Workers  []Worker   `json:"workers"`
-	LastBeat *time.Time `json:"lastBeat"` // of any worker of the role; null when there was none
-	Waiting  int        `json:"waiting"`  // tasks that wait for the role
-}
-
-// Worker is a worker that is alive.
-type Worker struct {
-	ID       string    `json:"id"`
-	Roles    []string  `json:"roles"`
-	Version  string    `json:"version,omitempty"`
-	Overdue  []string  `json:"overdue,omitempty"` // types of the tasks that do not end though their time is up
-	Started  time.Time `json:"started"`
-	LastBeat time.Time `json:"lastBeat"`
-
-	allowVolatile bool // see NeedVolatile
+	Role     string        `json:"role"`
+	Workers  []jobs.Worker `json:"workers"`
+	LastBeat *time.Time    `json:"lastBeat"` // of any worker of the role; null when there was none
+	Waiting  int           `json:"waiting"`  // tasks that wait for the role
 }
 
 func (r *reading) roles() []Role {
 	roles := make([]Role, 0, len(tasks.Roles))
 	for _, name := range tasks.Roles {
-		role := Role{Role: string(name), Workers: []Worker{}}
+		role := Role{Role: string(name), Workers: []jobs.Worker{}}
 		if at, seen := r.seen[role.Role]; seen {
 			role.LastBeat = &at
 		}
 		for _, w := range r.alive {
 			if slices.Contains(w.Roles, role.Role) {
-				role.Workers = append(role.Workers, shown(w))
+				role.Workers = append(role.Workers, w)
 			}
 		}
 		roles = append(roles, role)
 	}
 	return roles
-}
-
-func shown(w jobs.Worker) Worker {
-	return Worker{
-		ID: w.ID, Roles: w.Roles, Version: w.Version, Overdue: w.Overdue, Started: w.Started, LastBeat: w.LastBeat,
-		allowVolatile: w.AllowVolatile,
-	}
 }
 
 // countWaiting adds the queues of the role.

@@ -133,7 +133,7 @@ func (r *reading) memory(ctx context.Context) (Redis, error) {
 	at, timeErr := r.redis.Time(ctx).Result()
 	part := Redis{
 		Used: memory.Used, Limit: memory.Limit, Policy: memory.Policy, Loss: loss,
-		Unsaved: memory.Unsaved, Volatile: memory.Volatile,
+		Unsaved: memory.Unsaved, Volatile: memory.Volatile, Refuses: r.writes(ctx),
 	}
 	if timeErr == nil {
 		part.AheadMS = begun.Add(time.Since(begun) / 2).Sub(at).Milliseconds() //nolint:mnd // the middle of the round trip

@@ -115,52 +115,18 @@ func (r *Reader) Read(ctx context.Context) (Status, error) {
 	}
 	status := Status{At: reading.now.UTC().Truncate(time.Second), Sites: reading.sites(), Workers: reading.roles()}
 	parts := map[string]func(context.Context) error{
-		"authority": func(ctx context.Context) (err error) {
-			status.Authority, err = reading.authorityPart(ctx)
-			return err
-		},
-		"pauses of sites": func(ctx context.Context) error { return reading.pauses(ctx, status.Sites) },
-		"failures": func(ctx context.Context) (err error) {
-			status.Failures, err = reading.failures(ctx)
-			return err
-		},
-		"batches": func(ctx context.Context) (err error) {
-			status.Batches, err = reading.batchPart(ctx)
-			return err
-		},
-		"keys": func(ctx context.Context) (err error) {
-			status.Keys, err = reading.keyPart(ctx)
-			return err
-		},
-		"AI": func(ctx context.Context) (err error) {
-			status.AI, err = reading.aiPart(ctx)
-			return err
-		},
-		"webhooks": func(ctx context.Context) (err error) {
-			status.Webhooks, err = reading.webhookPart(ctx)
-			return err
-		},
-		"queues": func(ctx context.Context) (err error) {
-			status.Queues, err = reading.queues(ctx)
-			return err
-		},
-		"memory of Redis": func(ctx context.Context) (err error) {
-			status.Redis, err = reading.memory(ctx)
-			status.Redis.Refuses = reading.writes(ctx)
-			return err
-		},
-		"jobs": func(ctx context.Context) (err error) {
-			status.OldestMS, err = reading.ages(ctx)
-			return err
-		},
-		"visitors of the pages": func(ctx context.Context) (err error) {
-			status.People, err = reading.people(ctx)
-			return err
-		},
-		"API": func(ctx context.Context) (err error) {
-			status.API, err = reading.apiPart(ctx)
-			return err
-		},
+		"authority":             into(&status.Authority, reading.authorityPart),
+		"pauses of sites":       func(ctx context.Context) error { return reading.pauses(ctx, status.Sites) },
+		"failures":              into(&status.Failures, reading.failures),
+		"batches":               into(&status.Batches, reading.batchPart),
+		"keys":                  into(&status.Keys, reading.keyPart),
+		"AI":                    into(&status.AI, reading.aiPart),
+		"webhooks":              into(&status.Webhooks, reading.webhookPart),
+		"queues":                into(&status.Queues, reading.queues),
+		"memory of Redis":       into(&status.Redis, reading.memory),
+		"jobs":                  into(&status.OldestMS, reading.ages),
+		"visitors of the pages": into(&status.People, reading.people),
+		"API":                   into(&status.API, reading.apiPart),
 	}
 	status.Unread = readAll(ctx, parts)
 	for i := range status.Workers {
@@ -168,6 +134,14 @@ func (r *Reader) Read(ctx context.Context) (Status, error) {
 	}
 	status.Needs = status.NeedsOf()
 	return status, ctx.Err()
+}
+
+// into returns what reads a part of the status.
+func into[T any](part *T, read func(context.Context) (T, error)) func(context.Context) error {
+	return func(ctx context.Context) (err error) {
+		*part, err = read(ctx)
+		return err
+	}
 }
 
 // readAll runs the parts at the same time and returns which failed.
