@@ -16,6 +16,7 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/api/request"
+	"ushuru/api/web/figures"
 	"ushuru/api/web/frame"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
@@ -157,16 +158,16 @@ type result struct {
 	Link     string // of the listing; "" when it is no link that a browser may follow
 	Name     string // TOYOTA COROLLA AXIO 2019
 	Facts    string // HYBRID G · NKE165
-	Range    scale
-	Why      grounds
+	Range    figures.Scale
+	Why      figures.Grounds
 	Change   changes
-	Parts    []part
-	Bar      []segment
-	Months   *months
+	Parts    []figures.Part
+	Bar      []figures.Segment
+	Months   *figures.Months
 	Years    []yearCost
-	Gravest  *minded // the one doubt beside the number; nil for none
-	Minded   []minded
-	Folded   []minded
+	Gravest  *figures.Minded // the one doubt beside the number; nil for none
+	Minded   []figures.Minded
+	Folded   []figures.Minded
 	Choose   string // address of the list of the authority's entries
 	Paper    string // address of the page for the clearing agent
 	Bid      string // address of the form for the highest price
@@ -242,7 +243,7 @@ func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result
 		named.Model, _, _ = strings.Cut(view.Matched.ModelBody, " - ")
 	}
 	view.Link, view.Name, view.Facts = frame.Followable(view.Input.URL), frame.NameOf(named), frame.FactsOf(view.Car, lang)
-	view.Why = groundsOf(&view.Estimate, view.Link)
+	view.Why = figures.GroundsOf(&view.Estimate, view.Link)
 	if m := view.Matched; m.MatchedBy == vehicle.ByCaller && m.ModelBody == view.Request.fields[fieldMatched] {
 		view.Why.Sure = "answer.match_sent"
 	}
@@ -257,16 +258,16 @@ func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result
 	}
 	view.Doubts, view.Sheet = view.Linked.doubts(&view.Estimate), view.sheetLink()
 	if view.HasCost = view.Summary.OnTheRoad != nil; view.HasCost {
-		view.Range = scaleOf(*view.Summary.OnTheRoad)
+		view.Range = figures.ScaleOf(*view.Summary.OnTheRoad)
 	}
 	if percent := view.Summary.EffectiveTaxPercent; percent != nil {
 		view.Percent = *percent
 	}
 	view.Pictures = p.picturesFor(r, found, view.Car)
-	view.Parts = partsOf(view.Summary)
-	view.Months = monthsOf(view.Summary)
-	view.Bar = barOf(view.Parts, sumOf(view.Parts))
-	view.Gravest, view.Minded, view.Folded = mindedOf(&view.Estimate, p.Simulated())
+	view.Parts = figures.PartsOf(view.Summary)
+	view.Months = figures.MonthsOf(view.Summary)
+	view.Bar = figures.BarOf(view.Parts, figures.SumOf(view.Parts))
+	view.Gravest, view.Minded, view.Folded = figures.MindedOf(&view.Estimate, p.Simulated())
 	questions := make([]string, len(view.Summary.Ask))
 	for i, question := range view.Summary.Ask {
 		questions[i] = question.Text.EN
@@ -341,19 +342,7 @@ func (v *result) reserve(lang string) (lines []string) {
 	if v.Changed() {
 		say("answer.changed")
 	}
-	return append(lines, v.Gravest.lines(lang)...)
-}
-
-// lines returns the gravest doubt about a car, and that the car is not the advice; none for nil.
-func (m *minded) lines(lang string) (lines []string) {
-	if m == nil {
-		return nil
-	}
-	lines = append(lines, m.Text.In(lang))
-	if m.rank == 0 {
-		lines = append(lines, message.Say("page/answer.not_advised", nil).In(lang))
-	}
-	return lines
+	return append(lines, v.Gravest.Lines(lang)...)
 }
 
 // hasExpired reports whether the figures of an estimate are no longer kept.

@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode"
 
+	"ushuru/api/web/figures"
 	"ushuru/api/web/frame"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
@@ -105,7 +106,7 @@ func axisOf(entries []*asEntry) *axis {
 		return nil
 	}
 	for _, e := range known {
-		e.Dot = (e.sum().TZS - a.LowTZS) * (barWidth - dotWidth) / (a.HighTZS - a.LowTZS)
+		e.Dot = (e.sum().TZS - a.LowTZS) * (figures.BarWidth - dotWidth) / (a.HighTZS - a.LowTZS)
 	}
 	return &a
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"ushuru/api/problem"
+	"ushuru/api/web/figures"
 	"ushuru/api/web/frame"
 	"ushuru/pkg/advice"
 	"ushuru/pkg/localtime"
@@ -304,8 +305,8 @@ type compared struct {
 	Landing      vehicle.Landing
 	Day          string // of the figures
 	Sum          *vehicle.Sum
-	Parts        []part
-	Bar          []segment // on one scale with the other car
+	Parts        []figures.Part
+	Bar          []figures.Segment // on one scale with the other car
 	For, Against []message.Text
 	Danger       []message.Notice
 	Sheet        string // address of the form for its auction sheet; "" without one
@@ -317,7 +318,7 @@ type compared struct {
 	Reading bool   // it is being read
 	Match   string // key of how sure the match is
 
-	Gravest *minded // the one doubt; nil for none
+	Gravest *figures.Minded // the one doubt; nil for none
 }
 
 // criterion is one thing in which the cars were compared, with bars on one scale for all.
@@ -427,7 +428,7 @@ func (v *comparison) weigh(verdict *vehicle.Verdict) {
 	}
 	greatest := int64(0)
 	for _, first := range a.Parts {
-		i := slices.IndexFunc(b.Parts, func(second part) bool { return second.Key == first.Key })
+		i := slices.IndexFunc(b.Parts, func(second figures.Part) bool { return second.Key == first.Key })
 		if i < 0 || !first.Known || !b.Parts[i].Known {
 			continue
 		}
@@ -465,14 +466,14 @@ func (p *Pages) carsOf(c vehicle.Comparison, sheets [2]*linkedSheet, lang string
 				car.Basis = "C&F"
 			}
 		}
-		car.Match, _ = sureOf(e.Matched)
+		car.Match, _ = figures.SureOf(e.Matched)
 		car.Model = strings.TrimSpace(e.Car.Make + " " + e.Car.Model)
 		if e.DriveAway != nil {
 			car.Rate = e.DriveAway.Exchange.Others.String()
 		}
 		if e.Summary != nil {
 			car.Landing = e.Summary.Landing
-			car.Sum, car.Parts = e.Summary.OnTheRoad, partsOf(e.Summary)
+			car.Sum, car.Parts = e.Summary.OnTheRoad, figures.PartsOf(e.Summary)
 			if taxes := e.Summary.Taxes; taxes != nil {
 				car.Taxes = &taxes.Sum
 			}
@@ -480,7 +481,7 @@ func (p *Pages) carsOf(c vehicle.Comparison, sheets [2]*linkedSheet, lang string
 		if e.Car.MileageKM != nil {
 			car.KM = "km " + frame.Whole(int64(*e.Car.MileageKM))
 		}
-		car.Gravest, _, _ = mindedOf(&e, p.Simulated())
+		car.Gravest, _, _ = figures.MindedOf(&e, p.Simulated())
 		for _, warning := range e.Warnings {
 			if warning.Level == message.Danger && (warning.Code != "simulated" || !p.Simulated()) {
 				car.Danger = append(car.Danger, warning)
@@ -491,9 +492,9 @@ func (p *Pages) carsOf(c vehicle.Comparison, sheets [2]*linkedSheet, lang string
 		}
 		cars = append(cars, car)
 	}
-	whole := max(sumOf(cars[0].Parts), sumOf(cars[1].Parts))
+	whole := max(figures.SumOf(cars[0].Parts), figures.SumOf(cars[1].Parts))
 	for i := range cars {
-		cars[i].Bar = barOf(cars[i].Parts, whole)
+		cars[i].Bar = figures.BarOf(cars[i].Parts, whole)
 	}
 	return cars
 }
@@ -507,7 +508,7 @@ func criteriaOf(list []vehicle.Criterion) []criterion {
 	}
 	bars := make([]criterion, len(list))
 	for i, c := range list {
-		wide := func(points int) int64 { return int64(points) * barWidth / int64(greatest) }
+		wide := func(points int) int64 { return int64(points) * figures.BarWidth / int64(greatest) }
 		bars[i] = criterion{c, wide(c.Points1), wide(c.Points2), wide(c.Weight)}
 	}
 	return bars
@@ -518,7 +519,7 @@ func criteriaOf(list []vehicle.Criterion) []criterion {
 func (v *comparison) headline(lang string) (lines []string) {
 	for _, car := range v.Cars {
 		lines = append(lines, headlineOf(lang, car.Name, car.Sum, v.Day))
-		lines = append(lines, car.Gravest.lines(lang)...)
+		lines = append(lines, car.Gravest.Lines(lang)...)
 	}
 	return lines
 }

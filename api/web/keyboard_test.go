@@ -16,19 +16,19 @@ import (
 // them, in English. Each page begins with the skip link, the name and the language, and
 // ends with the foot.
 var tabOrders = map[string][]string{
-	"home":            {"#u", "Show the cost", "Auction sheet", "Compare two cars", "Check a bill", "Describe the car yourself", "What may I bid?", "A whole list of cars"},
+	"home":            {"#u", "Show the cost", "#file", "Send the file", "Auction sheet", "Compare two cars", "Check a bill", "Describe the car yourself", "What may I bid?", "A whole list of cars"},
 	"extension":       {"Download the extension", "Another car"},
 	"hand, make":      {"#make", "Next"},
 	"hand, model":     {"another make", "#q", "Find", "#model", "Next"},
 	"hand, last step": {"another car", "#year", "#cc", "#fuel", "#price", "radio basis", "Calculate"},
 	"answer": {
-		"Ask the seller", "Send", "Choose another", "Change a figure", "TRA's own lines, and those to expect", "The message to send",
+		"See the sheet", "Ask the seller", "#send", "Choose another", "Change a figure", "TRA's own lines, and those to expect", "The message to send",
 		"What you pay when", "Every line", "Not included", "Before you pay", "The same car, made in another year", "Cost by month of landing",
 		"Show pictures (3)", "Notes about these figures",
 	},
 	"choose, nothing found": {"#q", "Find", "Back to the answer"},
 	"price missing": {
-		"Ask the seller", "Send", "#asked", "radio basis", "Calculate", "Choose another", "Change a figure",
+		"Ask the seller", "#send", "#asked", "radio basis", "Calculate", "Choose another", "Change a figure",
 		"TRA's own lines, and those to expect", "The message to send", "What you pay when", "Every line", "Not included", "Before you pay",
 		"Notes about these figures",
 	},

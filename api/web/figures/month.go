@@ -1,4 +1,4 @@
-package web
+package figures
 
 import (
 	"strings"
@@ -8,22 +8,22 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// months is the cost by the month of landing, as a drawing and a table.
-type months struct {
+// Months is the cost by the month of landing, as a drawing and a table.
+type Months struct {
 	*vehicle.ByMonth
 
-	Columns []column
-	Landing segment // when the ship should land
-	Low     column  // the first month of the lowest cost
-	High    column  // the first month of the highest
+	Columns []Column
+	Landing Segment // when the ship should land
+	Low     Column  // the first month of the lowest cost
+	High    Column  // the first month of the highest
 	First   string
 	Last    string
 	Dearer  bool // a month costs more than the lowest
 	Assumed bool // the rules of a month are not known
 }
 
-// column is a month of the drawing.
-type column struct {
+// Column is a month of the drawing.
+type Column struct {
 	Month, Letter, Class string
 	TZS                  int64
 	X, Y, Height         int64
@@ -37,18 +37,18 @@ const (
 	columnMost = 92
 )
 
-// monthsOf returns the months of a summary; nil when the cost of one is not known.
-func monthsOf(s *vehicle.Summary) *months {
+// MonthsOf returns the months of a summary; nil when the cost of one is not known.
+func MonthsOf(s *vehicle.Summary) *Months {
 	if s.ByMonth == nil || len(s.ByMonth.Months) == 0 {
 		return nil
 	}
-	view := &months{ByMonth: s.ByMonth}
+	view := &Months{ByMonth: s.ByMonth}
 	for i, m := range s.ByMonth.Months {
 		at, err := time.ParseInLocation("2006-01", m.Month, localtime.Zone)
 		if err != nil || m.OnTheRoad == nil || m.OnTheRoad.TZS <= 0 {
 			return nil
 		}
-		c := column{
+		c := Column{
 			Month: m.Month, Letter: "JFMAMJJASOND"[at.Month()-1 : at.Month()], TZS: m.OnTheRoad.TZS,
 			X: int64(i * slot), Assumed: m.Assumed,
 		}
@@ -70,7 +70,7 @@ func monthsOf(s *vehicle.Summary) *months {
 }
 
 // draw gives a column its height and what it is marked with.
-func (m *months) draw(c *column) {
+func (m *Months) draw(c *Column) {
 	c.Height = c.TZS * columnMost / m.High.TZS
 	c.Y = columnFoot - c.Height
 	class := []string{"month"}
@@ -85,7 +85,7 @@ func (m *months) draw(c *column) {
 
 // landingIn returns where the days of a landing lie among the months from the first on;
 // its width is 0 when they do not.
-func landingIn(first string, landing vehicle.Landing) segment {
+func landingIn(first string, landing vehicle.Landing) Segment {
 	start, err := time.ParseInLocation("2006-01", first, localtime.Zone)
 	place := func(day string, add int) int64 {
 		at, dayErr := time.ParseInLocation(time.DateOnly, day, localtime.Zone)
@@ -99,5 +99,5 @@ func landingIn(first string, landing vehicle.Landing) segment {
 		return min(max(x, 0), 12*slot)
 	}
 	from, to := place(landing.From, 0), place(landing.To, 1)
-	return segment{Key: "landing", X: from, Width: max(to-from, 0)}
+	return Segment{Key: "landing", X: from, Width: max(to-from, 0)}
 }

@@ -1,4 +1,6 @@
-package web
+// Package figures lays out the figures of an estimate for a page: what the number rests on, its parts
+// and its bars, what it is by the month of landing, and what to keep in mind. It calculates none.
+package figures
 
 import (
 	"cmp"
@@ -12,35 +14,35 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// grounds are what a number rests on.
-type grounds struct {
+// Grounds are what a number rests on.
+type Grounds struct {
 	Site    string // that has the listing; "" for a car that was described
 	Price   *vehicle.CostLine
 	Listed  string // the asking price as the page has it, in another currency; "" for none
 	Sure    string // key of how sure the match is
 	Reasons []message.Text
-	Taxes   []taxLine
-	Changes []scenarios
+	Taxes   []TaxLine
+	Changes []Scenarios
 	Landed  *vehicle.IfLandedBy // where no scenario has it; nil for none
 }
 
-// taxLine is a tax as the authority answered, and as it is to be expected.
-type taxLine struct {
+// TaxLine is a tax as the authority answered, and as it is to be expected.
+type TaxLine struct {
 	Name                message.Text
 	Currency            string
 	Authority, Expected money.Amount
 }
 
-// scenarios are the answers to an open question, and who can settle it: nil where that stands
+// Scenarios are the answers to an open question, and who can settle it: nil where that stands
 // among what to ask the seller.
-type scenarios struct {
+type Scenarios struct {
 	Answers []vehicle.Scenario
 	Settle  *message.Text
 }
 
-// groundsOf returns what the number of an estimate rests on.
-func groundsOf(e *vehicle.Estimate, link string) grounds {
-	w := grounds{Taxes: taxLinesOf(e), Changes: scenariosOf(e)}
+// GroundsOf returns what the number of an estimate rests on.
+func GroundsOf(e *vehicle.Estimate, link string) Grounds {
+	w := Grounds{Taxes: taxLinesOf(e), Changes: scenariosOf(e)}
 	if at, err := url.Parse(link); err == nil {
 		w.Site = strings.TrimPrefix(at.Hostname(), "www.")
 	}
@@ -55,13 +57,13 @@ func groundsOf(e *vehicle.Estimate, link string) grounds {
 	if s := e.Summary.IfLandedBy; s != nil && s.OnTheRoad != nil && !slices.ContainsFunc(e.DriveAway.Scenarios, isAboutLanding) {
 		w.Landed = s
 	}
-	w.Sure, w.Reasons = sureOf(e.Matched)
+	w.Sure, w.Reasons = SureOf(e.Matched)
 	return w
 }
 
-// sureOf returns the key of how sure a match is, and why: what was adjusted, and how the entry was
+// SureOf returns the key of how sure a match is, and why: what was adjusted, and how the entry was
 // found where that is no reason of certainty.
-func sureOf(m vehicle.Matched) (sure string, reasons []message.Text) {
+func SureOf(m vehicle.Matched) (sure string, reasons []message.Text) {
 	for _, a := range m.Adjustments {
 		if a.Text != nil {
 			reasons = append(reasons, *a.Text)
@@ -79,7 +81,7 @@ func sureOf(m vehicle.Matched) (sure string, reasons []message.Text) {
 func isAboutLanding(s vehicle.Scenario) bool { return s.Question == "landing" }
 
 // taxLinesOf returns the lines of the authority's answer, and those to expect.
-func taxLinesOf(e *vehicle.Estimate) []taxLine {
+func taxLinesOf(e *vehicle.Estimate) []TaxLine {
 	t := e.Tax
 	own := vehicle.Recomputed{
 		ImportDutyInUSD: t.ImportDutyInUSD, ExciseDutyInUSD: t.ExiseDutyInUSD, ExciseDutyDueToAgeInUSD: t.ExiseDutyDueToAgeInUSD,
@@ -87,10 +89,10 @@ func taxLinesOf(e *vehicle.Estimate) []taxLine {
 		TotalImportTaxesInUSD: t.TotalImportTaxesInUSD, TotalTaxesInTZS: t.TotalTaxesInTZS,
 	}
 	expected := cmp.Or(e.DriveAway.TaxBase.Recomputed, &own)
-	line := func(key, currency string, authority, to money.Amount) taxLine {
-		return taxLine{Name: message.Say("table/tax_"+key, nil), Currency: currency, Authority: authority, Expected: to}
+	line := func(key, currency string, authority, to money.Amount) TaxLine {
+		return TaxLine{Name: message.Say("table/tax_"+key, nil), Currency: currency, Authority: authority, Expected: to}
 	}
-	lines := []taxLine{
+	lines := []TaxLine{
 		line("value", "USD", t.CIFInUSD, e.DriveAway.TaxBase.CIFInUSD),
 		line("import", "USD", own.ImportDutyInUSD, expected.ImportDutyInUSD),
 		line("excise", "USD", own.ExciseDutyInUSD, expected.ExciseDutyInUSD),
@@ -111,12 +113,12 @@ func taxLinesOf(e *vehicle.Estimate) []taxLine {
 var askedOfSeller = []string{"year", "tax_base", "freight"}
 
 // scenariosOf returns the scenarios of an estimate by their questions.
-func scenariosOf(e *vehicle.Estimate) (list []scenarios) {
+func scenariosOf(e *vehicle.Estimate) (list []Scenarios) {
 	question := ""
 	for _, s := range e.DriveAway.Scenarios {
 		if s.Question != question {
 			question = s.Question
-			list = append(list, scenarios{})
+			list = append(list, Scenarios{})
 			if !slices.Contains(askedOfSeller, question) {
 				list[len(list)-1].Settle = &s.Settle
 			}
@@ -130,8 +132,8 @@ func scenariosOf(e *vehicle.Estimate) (list []scenarios) {
 // maxMinded is how many doubts and warnings everybody sees beside the gravest.
 const maxMinded = 4
 
-// minded is a doubt or a warning as the page shows it.
-type minded struct {
+// Minded is a doubt or a warning as the page shows it.
+type Minded struct {
 	Text   message.Text
 	Ask    *message.Text // the seller; nil for nothing
 	Detail *message.Text
@@ -140,13 +142,13 @@ type minded struct {
 	rank int
 }
 
-// mindedOf returns the gravest of the doubts and warnings of an estimate, up to four more that
+// MindedOf returns the gravest of the doubts and warnings of an estimate, up to four more that
 // everybody sees, and those that are folded. What is grave of the car stands before what is of
 // the figures. The banner says already that figures are simulated.
-func mindedOf(e *vehicle.Estimate, simulated bool) (gravest *minded, shown, folded []minded) {
-	var all []minded
+func MindedOf(e *vehicle.Estimate, simulated bool) (gravest *Minded, shown, folded []Minded) {
+	var all []Minded
 	for _, d := range e.Doubts {
-		m := minded{Text: d.Text, Ask: d.Ask, Style: message.Caution, rank: 3}
+		m := Minded{Text: d.Text, Ask: d.Ask, Style: message.Caution, rank: 3}
 		switch level := condition.Severity(d.Level); {
 		case level.IsGrave():
 			m.Style, m.rank = message.Danger, 0
@@ -160,14 +162,14 @@ func mindedOf(e *vehicle.Estimate, simulated bool) (gravest *minded, shown, fold
 		if w.Code == "simulated" && simulated {
 			continue
 		}
-		m := minded{Detail: w.Detail, Style: w.Level, rank: 5}
+		m := Minded{Detail: w.Detail, Style: w.Level, rank: 5}
 		m.Text = message.Text{EN: w.In(message.English), SW: w.In(message.Swahili)}
 		if rank, raised := ranks[w.Level]; raised {
 			m.rank = rank
 		}
 		all = append(all, m)
 	}
-	slices.SortStableFunc(all, func(a, b minded) int { return cmp.Compare(a.rank, b.rank) })
+	slices.SortStableFunc(all, func(a, b Minded) int { return cmp.Compare(a.rank, b.rank) })
 	for i := range all {
 		switch m := all[i]; {
 		case m.rank > 4:
@@ -181,4 +183,16 @@ func mindedOf(e *vehicle.Estimate, simulated bool) (gravest *minded, shown, fold
 		}
 	}
 	return gravest, shown, folded
+}
+
+// Lines returns the gravest doubt about a car, and that the car is not the advice; none for nil.
+func (m *Minded) Lines(lang string) (lines []string) {
+	if m == nil {
+		return nil
+	}
+	lines = append(lines, m.Text.In(lang))
+	if m.rank == 0 {
+		lines = append(lines, message.Say("page/answer.not_advised", nil).In(lang))
+	}
+	return lines
 }
