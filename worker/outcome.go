@@ -104,16 +104,8 @@ func codeOf(err error, outcome metrics.Outcome) string {
 // pageHostOf returns the host of the page that a job is about; "" when it is about none, or the
 // caller has sent the page.
 func pageHostOf(job *jobs.Job) string {
-	var input struct {
-		URL    string `json:"url"`
-		Page   string `json:"page"`
-		Upload string `json:"upload"`
-	}
-	if json.Unmarshal(job.Input, &input) != nil || input.Page != "" || input.Upload != "" {
-		return ""
-	}
-	parsed, err := url.Parse(input.URL)
-	if err != nil {
+	parsed, err := url.Parse(jsonobject.Text(job.Input, "url"))
+	if err != nil || jsonobject.Text(job.Input, "page") != "" || jsonobject.Text(job.Input, "upload") != "" {
 		return ""
 	}
 	return parsed.Hostname()

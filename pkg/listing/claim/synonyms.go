@@ -3,6 +3,7 @@ package claim
 import (
 	_ "embed"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -84,21 +85,14 @@ var labelUnits = []string{
 var labelUnit = regexp.MustCompile(`(?i)[\s(\[（,/]+(?:in\s+)?((?:thousands?\s+|x?\s?1000\s?|[千万])?(?:` +
 	strings.ReplaceAll(strings.Join(labelUnits, "|"), "$", `\$`) + `))[.)\]）\s:：]*$`)
 
-// lastOfUnit are the last words of labelUnits.
-var lastOfUnit = func() map[string]bool {
-	last := map[string]bool{}
-	for _, unit := range labelUnits {
-		last[unit[strings.LastIndexByte(unit, ' ')+1:]] = true
-	}
-	return last
-}()
-
 // cutLabelUnit cuts the unit from the end of a label, "" when it has none.
 func cutLabelUnit(label string) (name, unit string) {
-	last := strings.TrimRightFunc(label, isAroundUnit)
-	last = strings.TrimLeftFunc(last[max(0, strings.LastIndexFunc(last, isAroundUnit)):], isAroundUnit)
-	last = strings.ToLower(strings.TrimLeft(last, "xX10千万"))
-	if !lastOfUnit[last] {
+	words := strings.FieldsFunc(label, isAroundUnit)
+	if len(words) < 2 { //nolint:mnd // the name and its unit
+		return label, ""
+	}
+	last := strings.ToLower(strings.TrimLeft(words[len(words)-1], "xX10千万"))
+	if !slices.ContainsFunc(labelUnits, func(unit string) bool { return strings.HasSuffix(unit, last) }) {
 		return label, "" // as most labels, which need no expression
 	}
 	m := labelUnit.FindStringSubmatchIndex(label)

@@ -90,12 +90,9 @@ var consumption = regexp.MustCompile(`(?i)[\d.,]*\s*(?:(?:km|kms|mi|miles|kilome
 	`(?:l|lt|ltr|lit\w+|lita|g|gal\w*)\b|\bkm?pl\b|\bmpg\b)|` +
 	`\d[\d.,]*\s*l\w*\s*(?:/|per)\s*100(?:\s*km)?|\d[\d.,]*km?pl\b`)
 
-// consumptionWords are the words of which a consumption has one.
-var consumptionWords = NewWords("/", "per", "kwa", "kpl", "kmpl", "mpg")
-
-// cutConsumption removes what a car burns from the text of a distance.
+// cutConsumption removes what a car burns from the text of a distance: per, kwa, /, kmpl, mpg.
 func cutConsumption(s string) string {
-	if !consumptionWords.In(s) {
+	if !strings.ContainsAny(s, "/pPwW") {
 		return s
 	}
 	return consumption.ReplaceAllString(s, " ")

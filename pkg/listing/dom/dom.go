@@ -26,6 +26,20 @@ func Elements(root *html.Node) iter.Seq[*html.Node] {
 	}
 }
 
+// MaxBox bounds the elements of a box that are visited.
+const MaxBox = 200
+
+// HasElement reports whether one of the first elements of a box meets a condition.
+func HasElement(box *html.Node, meets func(*html.Node) bool) bool {
+	visited := 0
+	for n := range Elements(box) {
+		if visited++; visited > MaxBox || meets(n) {
+			return visited <= MaxBox
+		}
+	}
+	return false
+}
+
 // After returns the node that follows n in document order and still belongs to
 // root; inside says whether n's own children come first.
 func After(n, root *html.Node, inside bool) *html.Node {

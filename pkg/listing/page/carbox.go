@@ -77,18 +77,6 @@ func hasCarWords(box *html.Node) bool {
 	return NamesMake(s)
 }
 
-// maxBox bounds the elements of a box that are visited.
-const maxBox = 200
-
 func hasLinkOrPicture(box *html.Node) bool {
-	visited := 0
-	for n := range dom.Elements(box) {
-		if n.DataAtom == atom.A || n.DataAtom == atom.Img {
-			return true
-		}
-		if visited++; visited > maxBox {
-			break
-		}
-	}
-	return false
+	return dom.HasElement(box, func(n *html.Node) bool { return n.DataAtom == atom.A || n.DataAtom == atom.Img })
 }

@@ -73,7 +73,7 @@ func (d *Document) linksElsewhere(part *html.Node, one string) bool {
 				return true
 			}
 		}
-		if visited++; visited > maxBox {
+		if visited++; visited > dom.MaxBox {
 			return true
 		}
 	}

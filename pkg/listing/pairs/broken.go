@@ -40,16 +40,7 @@ func valueText(field string, value *html.Node) string {
 }
 
 func hasBreak(n *html.Node) bool {
-	visited := 0
-	for e := range dom.Elements(n) {
-		if visited++; e.DataAtom == atom.Br {
-			return true
-		}
-		if visited > maxBox {
-			break
-		}
-	}
-	return false
+	return dom.HasElement(n, func(e *html.Node) bool { return e.DataAtom == atom.Br })
 }
 
 // isBroken reports that two lines are the halves of one code or number.

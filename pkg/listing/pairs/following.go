@@ -43,7 +43,7 @@ func (f *pairFinder) element(n *html.Node) bool {
 // beginsAsLabel reports whether the first text of an element can begin a known label;
 // that of most elements cannot.
 func beginsAsLabel(n *html.Node) bool {
-	for e, steps := n, 0; e != nil && steps < maxBox; steps++ {
+	for e, steps := n, 0; e != nil && steps < dom.MaxBox; steps++ {
 		if e.Type == html.TextNode {
 			if text := strings.TrimLeft(e.Data, " \t\r\n"); text != "" {
 				return claim.MayBeLabel(text)
@@ -132,7 +132,7 @@ func isValue(n *html.Node) bool {
 		case atom.Table, atom.Ul, atom.Ol, atom.Dl, atom.Section, atom.Article, atom.Script, atom.Form:
 			return false
 		}
-		if visited++; visited > maxBox || dom.HeadingLevel(e) > 0 && dom.Text(e) != dom.Text(n) {
+		if visited++; visited > dom.MaxBox || dom.HeadingLevel(e) > 0 && dom.Text(e) != dom.Text(n) {
 			return false
 		}
 	}

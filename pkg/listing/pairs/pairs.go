@@ -24,9 +24,6 @@ type Pair struct {
 // maxPairs bounds the memory that one page can use.
 const maxPairs = 2000
 
-// maxBox bounds the elements of a box that are visited.
-const maxBox = 200
-
 // pairFinder collects the pairs of a page.
 type pairFinder struct {
 	budget *dom.Budget
@@ -97,24 +94,13 @@ func (f *pairFinder) add(label, value *html.Node, names, values string) bool {
 	f.seen[label] = true
 	table := group(label)
 	p := Pair{Field: field, Label: names, Value: claim.ValueUnder(names, values), Node: label, Group: table, Loose: table == nil}
-	p.Struck = value != nil && (dom.AnyAncestor(value, dom.IsStruck) || values == "" && hasStruck(value))
+	p.Struck = value != nil && (dom.AnyAncestor(value, dom.IsStruck) || values == "" && dom.HasElement(value, dom.IsStruck))
 	f.pairs = append(f.pairs, p)
 	return true
 }
 
 // paragraph pairs the text at the beginning of a paragraph with the element after it.
 func (f *pairFinder) paragraph(n *html.Node) bool { return n.DataAtom == atom.P && f.leading(n) }
-
-// hasStruck reports an element in which something is struck out.
-func hasStruck(n *html.Node) bool {
-	visited := 0
-	for e := range dom.Elements(n) {
-		if visited++; visited > maxBox || dom.IsStruck(e) {
-			return visited <= maxBox
-		}
-	}
-	return false
-}
 
 // hasPair reports whether the element or an element in it has given the field.
 func (f *pairFinder) hasPair(n *html.Node, field string) bool {
