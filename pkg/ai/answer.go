@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -18,7 +17,7 @@ const maxAnswer = 64 << 10
 // what models do around and beside the answer: fences, prose, properties that nobody
 // asked for, null for an empty text, a number for a text, a list that is too long. A value
 // that cannot be used loses itself, where the schema says what stands for it, and not
-// the answer. What decides something, an enum without Absent or a number, is strict.
+// the answer. What decides something, an enum without Absent, is strict.
 // Its errors contain no text of the answer.
 func decode[T any](s Schema, content string) (answer T, clean json.RawMessage, err error) {
 	if clean, err = s.read(content); err != nil {
@@ -154,18 +153,6 @@ func (p Property) read(value json.RawMessage) (any, error) {
 		return p.Fields.readObject(text)
 	case List:
 		return p.readList(text)
-	case Integer:
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			return nil, errType
-		}
-		return n, nil
-	case Number:
-		n, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return nil, errType
-		}
-		return n, nil
 	case Boolean:
 		if text = strings.ToLower(strings.Trim(text, `"`)); text != "true" && text != "false" {
 			return nil, errType

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -149,11 +150,7 @@ func checkEndpoint(e Endpoint) (host string, err error) {
 
 // Models returns the names of the models, in order of preference.
 func (c *Client) Models() []string {
-	names := make([]string, 0, len(c.endpoints))
-	for _, e := range c.endpoints {
-		names = append(names, e.Model)
-	}
-	return names
+	return slices.Clone(c.models)
 }
 
 // DailyTokens returns the tokens a day of all processes together; 0 is no limit.

@@ -27,7 +27,7 @@ func TestPicturesGoOutAsDataURLs(t *testing.T) {
 	var body []byte
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ = io.ReadAll(r.Body)
-		_, _ = w.Write([]byte(`{"choices":[{"finish_reason":"stop","message":{"content":"{\"a\":1}"}}]}`))
+		_, _ = w.Write([]byte(`{"choices":[{"finish_reason":"stop","message":{"content":"{\"a\":true}"}}]}`))
 	}))
 	defer server.Close()
 	client, err := New(Options{Endpoints: []Endpoint{{BaseURL: server.URL, Model: "x"}}})
@@ -36,10 +36,10 @@ func TestPicturesGoOutAsDataURLs(t *testing.T) {
 	}
 	picture := jpegOf(t, 280, 280)
 	q := Question{
-		Name: "q", System: "Read.", Schema: Schema{{Name: "a", Type: Integer}}, Pictures: []Picture{picture},
+		Name: "q", System: "Read.", Schema: Schema{{Name: "a", Type: Boolean}}, Pictures: []Picture{picture},
 		Data: []Table{{Name: "known", Rows: []Row{{{Name: "code", Text: "NKE165"}}}}},
 	}
-	_, usage, err := Ask[struct{ A int }](t.Context(), client, q, nil)
+	_, usage, err := Ask[struct{ A bool }](t.Context(), client, q, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestALongAnswerHasItsOwnTime(t *testing.T) {
 	answer := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		<-answer
-		_, _ = w.Write([]byte(`{"choices":[{"finish_reason":"stop","message":{"content":"{\"a\":1}"}}]}`))
+		_, _ = w.Write([]byte(`{"choices":[{"finish_reason":"stop","message":{"content":"{\"a\":true}"}}]}`))
 	}))
 	defer server.Close()
 	e := newEndpoint(Endpoint{BaseURL: server.URL, Model: "x"}, "host", time.Millisecond, time.Now)

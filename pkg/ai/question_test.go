@@ -86,7 +86,7 @@ func TestMistakesInAQuestion(t *testing.T) {
 		"no schema":  {Name: "q"},
 		"twice":      {Name: "q", Schema: Schema{{Name: "a", Type: Text}, {Name: "a", Type: Text}}},
 		"no type":    {Name: "q", Schema: Schema{{Name: "a"}}},
-		"enum of no": {Name: "q", Schema: Schema{{Name: "a", Type: Integer, Enum: []string{"1"}}}},
+		"enum of no": {Name: "q", Schema: Schema{{Name: "a", Type: Boolean, Enum: []string{"1"}}}},
 		"table":      {Name: "q", Schema: allSchema, Data: []Table{{Name: "a b"}}},
 		"field":      {Name: "q", Schema: allSchema, Data: []Table{{Name: "a", Rows: []Row{{{Name: `a"b`, Text: "x"}}}}}},
 		"rows":       {Name: "q", Schema: allSchema, Data: []Table{{Name: "a", Rows: make([]Row, maxRows+1)}}},

@@ -12,11 +12,9 @@ import (
 // Type of a property.
 type Type string
 
-// The types that all servers know.
+// The types of answers.
 const (
 	Text    Type = "string"
-	Integer Type = "integer"
-	Number  Type = "number"
 	Boolean Type = "boolean"
 	Object  Type = "object" // of Fields
 	List    Type = "array"  // of objects with Fields or, without Fields, of texts
@@ -115,7 +113,7 @@ func (s Schema) checkAt(depth int) error {
 func (p Property) check(depth int) error {
 	texts := p.Type == Text || p.Type == List && len(p.Fields) == 0
 	switch {
-	case !slices.Contains([]Type{Text, Integer, Number, Boolean, Object, List}, p.Type):
+	case !slices.Contains([]Type{Text, Boolean, Object, List}, p.Type):
 		return fmt.Errorf("there is no type %q", p.Type)
 	case len(p.Enum) > 0 && !texts || len(p.Enum) > maxEnum:
 		return fmt.Errorf("an enum is of texts, and %d at most", maxEnum)

@@ -107,22 +107,20 @@ func bucketNumber(bound string) int {
 	return len(buckets)
 }
 
+func addTo(total, more map[What]int64) {
+	for what, n := range more {
+		total[what] += n
+	}
+}
+
 // Sum adds hours.
 func Sum(hours []Hour) Counts {
 	total := newCounts()
 	for _, hour := range hours {
-		for what, n := range hour.Ended {
-			total.Ended[what] += n
-		}
-		for what, n := range hour.Retried {
-			total.Retried[what] += n
-		}
-		for what, n := range hour.Tokens {
-			total.Tokens[what] += n
-		}
-		for what, n := range hour.Failover {
-			total.Failover[what] += n
-		}
+		addTo(total.Ended, hour.Ended)
+		addTo(total.Retried, hour.Retried)
+		addTo(total.Tokens, hour.Tokens)
+		addTo(total.Failover, hour.Failover)
 		for what, more := range hour.took {
 			durations := total.took[what]
 			for i, n := range more {

@@ -34,8 +34,5 @@ func Scan(ctx context.Context, client redis.UniversalClient, pattern string, fou
 			cursor = next
 		}
 	}
-	if cluster, ok := client.(*redis.ClusterClient); ok {
-		return cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error { return one(ctx, node) })
-	}
-	return one(ctx, client)
+	return eachServer(ctx, client, one)
 }

@@ -1,6 +1,7 @@
 package tra
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -76,9 +77,9 @@ type Authority struct {
 func NewAuthority(client *Client, store *Store, o AuthorityOptions) *Authority {
 	// With five, the breaker would open every four hundred calls for an authority
 	// that fails three calls in ten.
-	o.BreakerFailures = orDefault(o.BreakerFailures, 10)
-	o.BreakerTimeout = orDefault(o.BreakerTimeout, time.Minute)
-	o.EmptyListTTL = orDefault(o.EmptyListTTL, 10*time.Minute)
+	o.BreakerFailures = cmp.Or(o.BreakerFailures, 10)
+	o.BreakerTimeout = cmp.Or(o.BreakerTimeout, time.Minute)
+	o.EmptyListTTL = cmp.Or(o.EmptyListTTL, 10*time.Minute)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -252,7 +253,7 @@ func (a *Authority) logCall(ctx context.Context, name string, took time.Duration
 // recordRefusal pauses this process when the authority refused its call, and ends
 // the pause after any other answer.
 func (a *Authority) recordRefusal(ctx context.Context, name string, err error) {
-	kind := kindOf(err)
+	kind := KindOf(err)
 	if kind == "" && err != nil || kind == Unavailable {
 		return // not an answer of the authority
 	}
@@ -266,6 +267,6 @@ func (a *Authority) recordRefusal(ctx context.Context, name string, err error) {
 // isOutage reports whether an error means that the authority is not available.
 // The breaker counts only such errors.
 func isOutage(err error) bool {
-	kind := kindOf(err)
+	kind := KindOf(err)
 	return kind == Unavailable || kind == Refused
 }

@@ -6,6 +6,7 @@
 package tra
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -75,7 +76,7 @@ type Client struct {
 // NewClient checks the options. The client verifies certificates always, uses
 // no proxy from the environment and follows no redirect to another host.
 func NewClient(o Options) (*Client, error) {
-	base := orDefault(o.BaseURL, DefaultBaseURL)
+	base := cmp.Or(o.BaseURL, DefaultBaseURL)
 	if err := CheckBaseURL(base); err != nil {
 		return nil, err
 	}
@@ -88,7 +89,7 @@ func NewClient(o Options) (*Client, error) {
 		return nil, err
 	}
 	transport := &http.Transport{
-		Proxy:               through(proxy),
+		Proxy:               http.ProxyURL(proxy), // nil calls directly
 		TLSClientConfig:     &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
 		ForceAttemptHTTP2:   true,
 		MaxIdleConnsPerHost: 16,
@@ -97,9 +98,9 @@ func NewClient(o Options) (*Client, error) {
 	}
 	return &Client{
 		base:      strings.TrimRight(base, "/"),
-		timeout:   orDefault(o.Timeout, 60*time.Second),
-		userAgent: orDefault(o.UserAgent, "ushuru"),
-		maxBody:   orDefault(o.MaxBody, 8<<20),
+		timeout:   cmp.Or(o.Timeout, 60*time.Second),
+		userAgent: cmp.Or(o.UserAgent, "ushuru"),
+		maxBody:   cmp.Or(o.MaxBody, 8<<20),
 		http:      &http.Client{Transport: transport, CheckRedirect: sameHostOnly},
 		proxy:     proxy,
 	}, nil
@@ -189,12 +190,4 @@ func (c *Client) texts(ctx context.Context, call, field string, params ...param)
 	}
 	texts, err := decodeTexts(body, field)
 	return texts, c.undecodable(call, body, err)
-}
-
-func orDefault[T comparable](value, fallback T) T {
-	var zero T
-	if value == zero {
-		return fallback
-	}
-	return value
 }

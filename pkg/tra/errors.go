@@ -24,9 +24,6 @@ const (
 // Kinds are all the kinds of error.
 var Kinds = []Kind{Unavailable, Refused, NoSuchVehicle, Certificate, BadAnswer}
 
-// KindOf returns the kind of a failed call, or "" for other errors.
-func KindOf(err error) Kind { return kindOf(err) }
-
 var sentences = map[Kind]string{
 	Unavailable:   "TRA's calculator is not available",
 	Refused:       "TRA's calculator refuses requests from this server",
@@ -74,8 +71,8 @@ func (e *Error) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// kindOf returns the kind of a failed call, or "" for other errors.
-func kindOf(err error) Kind {
+// KindOf returns the kind of a failed call, or "" for other errors.
+func KindOf(err error) Kind {
 	if failure, ok := errors.AsType[*Error](err); ok {
 		return failure.Kind
 	}

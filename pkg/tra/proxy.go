@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"net/url"
 	"slices"
 )
@@ -44,12 +43,4 @@ func (c *Client) DialProxy(ctx context.Context) (host string, err error) {
 		return c.proxy.Host, fmt.Errorf("tra: proxy: %w", err)
 	}
 	return c.proxy.Host, conn.Close()
-}
-
-// through returns what http.Transport asks for the proxy of a request.
-func through(proxy *url.URL) func(*http.Request) (*url.URL, error) {
-	if proxy == nil {
-		return nil
-	}
-	return http.ProxyURL(proxy)
 }

@@ -59,7 +59,7 @@ func (c *Client) get(ctx context.Context, call string, params ...param) (_ []byt
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(res.Body, c.maxBody+1))
-	failure := &Error{Call: call, Status: res.StatusCode, excerpt: excerpt(body)}
+	failure := &Error{Call: call, Status: res.StatusCode, excerpt: logs.Excerpt(body)}
 	switch {
 	case res.StatusCode != http.StatusOK:
 		failure.Kind = statusKind(res.StatusCode)
@@ -98,7 +98,7 @@ func (c *Client) undecodable(call string, body []byte, err error) error {
 	case errors.Is(err, errNoVehicle):
 		kind = NoSuchVehicle
 	}
-	return &Error{Kind: kind, Call: call, Status: http.StatusOK, cause: err, excerpt: excerpt(body)}
+	return &Error{Kind: kind, Call: call, Status: http.StatusOK, cause: err, excerpt: logs.Excerpt(body)}
 }
 
 func sameHostOnly(req *http.Request, via []*http.Request) error {
@@ -130,5 +130,3 @@ func certificates(file string) (*x509.CertPool, error) {
 	}
 	return roots, nil
 }
-
-func excerpt(body []byte) string { return logs.Excerpt(body) }

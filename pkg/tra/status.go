@@ -62,7 +62,7 @@ func (a *Authority) Probe(ctx context.Context) (Status, error) {
 	if a.options.OnCall != nil {
 		a.options.OnCall(callMakes, took, err)
 	}
-	if kindOf(err) == "" && err != nil {
+	if KindOf(err) == "" && err != nil {
 		return Status{}, err // the caller's context ended
 	}
 	a.logCall(ctx, callMakes, took, err)
@@ -122,7 +122,7 @@ type statusRecorder struct {
 // recordCall writes the status after a call, at the rate of statusRecorder.
 func (a *Authority) recordCall(ctx context.Context, took time.Duration, err error) {
 	last := &a.statusRecorder.success
-	switch kindOf(err) {
+	switch KindOf(err) {
 	case "":
 		if err != nil {
 			return // the caller went away
@@ -152,7 +152,7 @@ func (a *Authority) writeStatus(ctx context.Context, took time.Duration, err err
 	if err == nil {
 		values = append(values, fieldSuccess, now)
 	} else {
-		values = append(values, fieldFailure, now, fieldKind, string(kindOf(err)))
+		values = append(values, fieldFailure, now, fieldKind, string(KindOf(err)))
 	}
 	pipe := a.store.redis.TxPipeline()
 	pipe.HSet(ctx, keyStatus, values...)

@@ -1,6 +1,7 @@
 package tra
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -68,8 +69,8 @@ const maxLists = 8192
 
 // NewStore returns a Store. It does not close the client.
 func NewStore(client redis.UniversalClient, o StoreOptions) *Store {
-	o.SyncPeriod = orDefault(o.SyncPeriod, 20*time.Hour)
-	o.Concurrency = max(orDefault(o.Concurrency, 4), 1)
+	o.SyncPeriod = cmp.Or(o.SyncPeriod, 20*time.Hour)
+	o.Concurrency = max(cmp.Or(o.Concurrency, 4), 1)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
