@@ -109,7 +109,7 @@ func (d *digest) addSources(lines []vehicle.CostLine, reference string) {
 
 // notes are the assumptions and sources of a workbook: what, and its meaning.
 func (d *digest) notes() [][2]string {
-	var codes [][2]string
+	codes := make([][2]string, 0, len(d.codes))
 	for _, code := range slices.Sorted(maps.Keys(d.codes)) {
 		codes = append(codes, [2]string{"  " + code, strconv.Itoa(d.codes[code])})
 	}

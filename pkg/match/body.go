@@ -24,7 +24,8 @@ var bodyClasses = func() map[string]string {
 
 // bodyWords may stand at the end of a model's name only to repeat the body:
 // HIACE VAN is HIACE. COMMUTER is the makers' word for a minibus.
-var bodyWords = strings.Fields("SEDAN SALOON WAGON ESTATE HATCHBACK SUV MINIVAN MPV VAN TRUCK PICKUP COUPE CONVERTIBLE MINIBUS BUS COMMUTER")
+var bodyWords = strings.Fields("SEDAN SALOON WAGON ESTATE HATCHBACK SUV MINIVAN MPV VAN TRUCK PICKUP COUPE CONVERTIBLE " +
+	"MINIBUS BUS COMMUTER")
 
 // bodyClass folds a body word; words not in the table are "".
 func bodyClass(body string) string {

@@ -20,9 +20,7 @@ var carFromJapan = Adapter{
 	Read:  readCarFromJapan,
 }
 
-var (
-	oldThenNew = regexp.MustCompile(`^(?:US\$|\$|USD)\s?([\d,]+)\s+((?:US\$|\$|USD)\s?[\d,]+)$`)
-)
+var oldThenNew = regexp.MustCompile(`^(?:US\$|\$|USD)\s?([\d,]+)\s+((?:US\$|\$|USD)\s?[\d,]+)$`)
 
 // amendCarFromJapan keeps the second of two prices, which must be the lower.
 func amendCarFromJapan(p *pairs.Pair) {

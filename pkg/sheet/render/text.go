@@ -122,7 +122,7 @@ func (w *writer) plain(value any) string {
 	if !v.IsValid() {
 		return ""
 	}
-	if text, ok := v.Interface().(sheet.Text); ok {
+	if text, ok := reflect.TypeAssert[sheet.Text](v); ok {
 		return text.In(w.lang)
 	}
 	return fmt.Sprint(v)

@@ -1,7 +1,9 @@
 package transcribe
 
 import (
+	_ "embed" // the instructions
 	"slices"
+	"strings"
 	"time"
 
 	"ushuru/pkg/ai"
@@ -17,39 +19,21 @@ const (
 )
 
 // The instructions contain no example of a value: models return examples as facts.
-const (
-	classifySystem = `You sort pictures. Say what the pictures show.
-An auction sheet (出品票, 検査票, 状態説明書) is a Japanese form about one used car, with printed Japanese labels.
-First quote the labels that you can really see, exactly as printed. A photograph of a car, a screen, an icon, an
-invoice or a certificate is no auction sheet. A form without the data of a car is not filled in. A form whose
-characters are nonsense, or that gives two different mileages for one car, makes no sense.
-Say which areas are covered, cut off or too blurred to be read.`
-
-	secondLook = `
-Look at the whole picture once more, also where it is turned, dark or small, before you answer.`
-
-	readSystem = `You copy a Japanese car auction sheet. Copy what is printed or written, and nothing else.
-Find each value by its Japanese label, wherever that stands; never by its place on the page.
-Where nothing is printed for a label, give an empty text (in a closed list: not_printed).
-Where something is printed that you cannot read for certain, give: unreadable. Never guess, never complete, never
-correct, never calculate, never convert dates or units. A wrong value does harm; a missing one does not.
-Copy the characters of the sheet: dates with the letter of their era as they stand, digits one by one.
-The overall grade is only what stands beside 評価点; the name of a trim is no grade.
-Never copy the number plate (登録番号) or the name, address or telephone number of anyone.
-Of printed lists only what is circled or ticked counts.
-For "said", answer only from what is written, circled or marked on the sheet: yes for a statement or a suspicion, no only
-where the sheet denies it in words, otherwise not_said. Copy the quote character by character.`
-
-	secondReadingSystem = `You check single values of a Japanese car auction sheet, slowly, character by character.
-Look at each place again. Give the digit of every box of the mileage (走行) one by one from left to right, an empty
-text for a box without a digit. Give other values exactly as they are written. Where a character cannot be read for
-certain, give unreadable for that value. Never guess, and never calculate.`
+var (
+	//go:embed classify.txt
+	classifySystem string
+	//go:embed look.txt
+	secondLook string
+	//go:embed read.txt
+	readSystem string
+	//go:embed secondreading.txt
+	secondReadingSystem string
 )
 
 // question returns a question about the images.
 func question(name, system string, schema ai.Schema, tokens int, pictures []ai.Picture) ai.Question {
 	return ai.Question{
-		Name: name, System: system, Schema: schema, MaxTokens: tokens, Pictures: pictures,
+		Name: name, System: strings.TrimSpace(system), Schema: schema, MaxTokens: tokens, Pictures: pictures,
 		Timeout: secondsOfAnswer * time.Second,
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -66,7 +67,7 @@ func classify(ctx context.Context, model *ai.Client, pages []ai.Picture) (c Clas
 		if failure := model.Forget(ctx, question); failure != nil {
 			return c, fmt.Errorf("transcribe: forgetting a refusal: %w", failure)
 		}
-		question.System += secondLook
+		question.System += "\n" + strings.TrimSpace(secondLook)
 		question.Attempt++
 	}
 	return c, err
