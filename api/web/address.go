@@ -13,10 +13,34 @@ import (
 	"time"
 
 	"ushuru/api/request"
+	"ushuru/api/web/links"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/money"
 	"ushuru/pkg/redisx"
 )
+
+// tokenLength is that of the tokens: 26 letters, 130 bits.
+const tokenLength = 26
+
+// link is what an address leads to, with what stands in the address itself.
+type link struct {
+	links.Link
+
+	token string
+	terms url.Values
+	query string // the terms and their signature
+}
+
+var errUnknown = links.ErrUnknown
+
+// linkAt returns what a token leads to, without the terms of an address.
+func (p *Pages) linkAt(ctx context.Context, token string) (*link, error) {
+	kept, err := p.links.Find(ctx, token)
+	if err != nil {
+		return nil, err
+	}
+	return &link{Link: *kept, token: token}, nil
+}
 
 // Pricing puts an estimate, as the API has answered it, on the terms of an address. Described says
 // that the visitor described the car.
@@ -117,7 +141,7 @@ func (p *Pages) findAt(r *http.Request, at *url.URL) (*link, error) {
 	}
 	token, query := named[1], at.Query()
 	terms := termsIn(query)
-	found, err := p.links.find(r.Context(), token)
+	found, err := p.linkAt(r.Context(), token)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +156,7 @@ func (p *Pages) findAt(r *http.Request, at *url.URL) (*link, error) {
 		len(terms) > 0 && !hmac.Equal([]byte(signed), []byte(given.Encode())) {
 		return nil, errUnknown
 	}
-	found.token, found.terms, found.query = token, terms, signed
+	found.terms, found.query = terms, signed
 	return found, p.price(r, found)
 }
 

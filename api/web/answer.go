@@ -18,6 +18,7 @@ import (
 	"ushuru/api/request"
 	"ushuru/api/web/figures"
 	"ushuru/api/web/frame"
+	"ushuru/api/web/links"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
@@ -80,7 +81,7 @@ func (p *Pages) settle(r *http.Request, token string, found *link) (*job, error)
 	case !current.hasEnded():
 		return &current, nil
 	}
-	end := shown{Result: current.Result}
+	end := links.Shown{Result: current.Result}
 	if found.Path == pathBill && current.Error == nil {
 		if end.Result, err = p.judgeBill(ctx, found); err != nil {
 			return nil, err
@@ -91,7 +92,7 @@ func (p *Pages) settle(r *http.Request, token string, found *link) (*job, error)
 			return nil, fmt.Errorf("web: error of a job: %w", err)
 		}
 	}
-	if err := p.links.show(ctx, token, found, end); err != nil {
+	if err := p.links.Show(ctx, token, &found.Link, end); err != nil {
 		return nil, request.ErrUnavailable.WithCause(err)
 	}
 	found.Shown = &end

@@ -38,7 +38,7 @@ func (p *Pages) countRefused(r *http.Request, wanted work, err error) {
 
 // countAsked counts work that has a page now, with its end when that is there already.
 func (p *Pages) countAsked(wanted work, made link) {
-	p.options.Metrics.Asked(askOf(made.network, wanted.path, wanted.body, wanted.terms))
+	p.options.Metrics.Asked(askOf(made.Network, wanted.path, wanted.body, wanted.terms))
 	if made.Shown != nil {
 		made.terms = wanted.terms
 		p.countAnswered(&made, &job{})
@@ -53,7 +53,7 @@ func (p *Pages) countAnswered(found *link, ended *job) {
 	if found.Shown.Failed != nil && json.Unmarshal(found.Shown.Failed, &why) != nil {
 		why.Code = errInternal
 	}
-	asked := askOf(found.network, found.Path, found.Body, found.terms)
+	asked := askOf(found.Network, found.Path, found.Body, found.terms)
 	p.options.Metrics.Answered(asked, why.Code, ended.Ended.Sub(ended.Created))
 }
 

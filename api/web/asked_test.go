@@ -51,7 +51,7 @@ func TestWhatAVisitorAsksForIsCountedOnce(t *testing.T) {
 	})
 	pages, _ := served(t, jobsOfAsked)
 	pages.options.Metrics, pages.options.Redis = counts, conn.Client()
-	pages.links.redis = conn.Client()
+	pages.links.Redis = conn.Client()
 	router := mux.NewRouter().SkipClean(true)
 	pages.Register(router)
 	ask := func(path string, form url.Values) string {

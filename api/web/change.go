@@ -127,7 +127,7 @@ func (c *changes) Marked() []changed {
 // link it is changes the terms, and starts no work.
 func (p *Pages) change(w http.ResponseWriter, r *http.Request) error {
 	entered, token := r.URL.Query(), mux.Vars(r)["token"]
-	found, err := p.links.find(r.Context(), token)
+	found, err := p.linkAt(r.Context(), token)
 	if err != nil {
 		return err
 	}

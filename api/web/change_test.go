@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ushuru/api/web/links"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
@@ -225,7 +226,7 @@ func TestAPastDayOfLandingStaysReadable(t *testing.T) {
 	asked = nil
 	token := strings.TrimPrefix(plain, "/e/")
 	made := time.Now().AddDate(0, 0, -10)
-	if err := pages.links.redis.HSet(t.Context(), keyLink(token), "made", made.Unix()).Err(); err != nil {
+	if err := pages.links.Redis.HSet(t.Context(), links.Key(token), "made", made.Unix()).Err(); err != nil {
 		t.Fatal(err)
 	}
 	day := made.AddDate(0, 0, 5).In(localtime.Zone).Format(time.DateOnly)

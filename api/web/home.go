@@ -13,6 +13,7 @@ import (
 	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/api/web/frame"
+	"ushuru/api/web/links"
 	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
@@ -223,8 +224,8 @@ func (p *Pages) lead(r *http.Request, wanted work, begun started) (address strin
 	made := linkTo(wanted, begun)
 	token, found, err := p.usable(r, wanted)
 	if err == nil && !found {
-		if made.network, err = p.networkOf(r); err == nil {
-			err = p.links.put(r.Context(), token, made)
+		if made.Network, err = p.networkOf(r); err == nil {
+			err = p.links.Put(r.Context(), token, made.Link)
 			p.countAsked(wanted, made)
 		}
 	}
@@ -236,9 +237,9 @@ func (p *Pages) lead(r *http.Request, wanted work, begun started) (address strin
 
 // linkTo returns a link to work that has started, or is done.
 func linkTo(wanted work, begun started) link {
-	made := link{Path: wanted.path, Body: wanted.body, Job: begun.job, Made: time.Now()}
+	made := link{Link: links.Link{Path: wanted.path, Body: wanted.body, Job: begun.job, Made: time.Now()}}
 	if begun.result != nil || begun.failed != nil {
-		made.Shown = &shown{Result: begun.result, Failed: begun.failed}
+		made.Shown = &links.Shown{Result: begun.result, Failed: begun.failed}
 	}
 	return made
 }
@@ -253,7 +254,7 @@ func (p *Pages) usable(r *http.Request, wanted work) (token string, found bool, 
 	if token, err = p.tokenOf(r.Context(), network, wanted.path, wanted.body, time.Now()); err != nil {
 		return "", false, err
 	}
-	known, err := p.links.find(r.Context(), token)
+	known, err := p.linkAt(r.Context(), token)
 	if errors.Is(err, errUnknown) {
 		return token, false, nil
 	}

@@ -9,11 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"ushuru/api/request"
-	"ushuru/pkg/redisx"
-	"ushuru/pkg/redisx/redistest"
+	"ushuru/api/web/links"
 )
 
 // from sends a form, or reads an address, as a visitor of a network.
@@ -33,7 +31,7 @@ func kept(t *testing.T, p *Pages) (keys, bytes int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bytes, err = p.options.Redis.Get(t.Context(), keyLinks+":bytes").Int64()
+	bytes, err = p.options.Redis.Get(t.Context(), links.KeyAccount+":bytes").Int64()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +103,7 @@ func TestANetworkPushesOutItsOwnPagesAlone(t *testing.T) {
 	pages, h := served(t, answering(t, nil))
 	victim := from(h, "198.51.100.0", http.MethodPost, "/go", "u=https://cars.example/0").Header().Get("Location")
 	_, one := kept(t, pages)
-	pages.links.room = room{all: 1 << 30, ofNetwork: 5 * one}
+	pages.links.Room = links.Room{All: 1 << 30, OfNetwork: 5 * one}
 	var mine []string
 	for i := range 20 {
 		body := url.Values{"u": {fmt.Sprintf("https://cars.example/%d", i)}, "year": {strconv.Itoa(2000 + i)}}.Encode()
@@ -121,7 +119,7 @@ func TestANetworkPushesOutItsOwnPagesAlone(t *testing.T) {
 		}
 	}
 	// Of what all have together, those lose who hold the most.
-	pages.links.room = room{all: 4 * one, ofNetwork: 5 * one}
+	pages.links.Room = links.Room{All: 4 * one, OfNetwork: 5 * one}
 	last := from(h, "203.0.113.0", http.MethodPost, "/go", "u=https://cars.example/30").Header().Get("Location")
 	for at, want := range map[string]int{victim: 200, last: 200, mine[15]: 404} {
 		if got := get(h, at, nil).Code; got != want {
@@ -131,47 +129,4 @@ func TestANetworkPushesOutItsOwnPagesAlone(t *testing.T) {
 	if _, bytes := kept(t, pages); bytes > 4*one {
 		t.Errorf("got %d bytes of all, want at most %d", bytes, 4*one)
 	}
-}
-
-// The account of links is right on every Redis: of what is written twice, what grows, what was
-// pushed out before it was shown, and what has expired.
-func TestLinksAreAccountedFor(t *testing.T) {
-	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		l := links{conn.Client(), room{all: 1 << 20, ofNetwork: 100_000}}
-		sum := func(want int64) {
-			t.Helper()
-			if got, err := l.redis.Get(t.Context(), keyLinks+":bytes").Int64(); err != nil || got != want {
-				t.Errorf("got %d bytes, %v, want %d", got, err, want)
-			}
-		}
-		keep := func(network, token string, size int, already, want bool) {
-			t.Helper()
-			if got, err := l.keep(t.Context(), network, token, size, already); err != nil || got != want {
-				t.Errorf("%s of %s: got %t, %v, want %t", token, network, got, err, want)
-			}
-		}
-		keep("a", "1", 1000, false, true)
-		keep("a", "1", 3000, true, true)
-		sum(3000)
-		keep("a", "2", 500, true, false)
-		keep("b", "3", 500, false, true)
-		sum(3500)
-		keep("a", "4", 99_000, false, true)
-		keep("a", "1", 4000, true, false)
-		sum(99_500)
-		old := fmt.Sprintf("700 %d", time.Now().Add(-linkTTL).UnixMilli())
-		if err := l.redis.HSet(t.Context(), keyLinks+":b", "5", old).Err(); err != nil {
-			t.Fatal(err)
-		}
-		keep("b", "6", 100, false, true)
-		sum(99_600)
-		// All links of a network have expired with their account.
-		if err := l.redis.Del(t.Context(), keyLinks+":a").Err(); err != nil {
-			t.Fatal(err)
-		}
-		for range 50 {
-			keep("b", "6", 100, false, true)
-		}
-		sum(600)
-	})
 }

@@ -40,16 +40,16 @@ func (p *Pages) linkedSheetOf(r *http.Request, found *link, e *vehicle.Estimate,
 	if err != nil {
 		return nil, err
 	}
-	token, err := p.tokenOf(r.Context(), found.network, pathReport, body, found.Made)
+	token, err := p.tokenOf(r.Context(), found.Network, pathReport, body, found.Made)
 	if err != nil {
 		return nil, err
 	}
-	of, err := p.links.find(r.Context(), token)
+	of, err := p.linkAt(r.Context(), token)
 	if errors.Is(err, errUnknown) {
 		if hasExpired(*e) {
 			return nil, nil //nolint:nilnil // a sheet that nobody has read for these figures
 		}
-		of, err = p.startReading(r, token, found.network, body)
+		of, err = p.startReading(r, token, found.Network, body)
 	}
 	if why, ok := errors.AsType[*problem.Problem](err); ok && why.Status < http.StatusInternalServerError {
 		return &linkedSheet{Failed: sentenceOf(why)}, nil
@@ -76,8 +76,8 @@ func (p *Pages) startReading(r *http.Request, token, network string, body []byte
 		return nil, err
 	}
 	made := linkTo(work{path: pathReport, body: body}, begun)
-	made.network = network
-	return &made, p.links.put(r.Context(), token, made)
+	made.Network = network
+	return &made, p.links.Put(r.Context(), token, made.Link)
 }
 
 // linkedSheetIn returns a sheet whose reading has ended.

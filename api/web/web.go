@@ -18,9 +18,9 @@ import (
 	"github.com/gorilla/mux"
 	"github.com/redis/go-redis/v9"
 
-	"ushuru/api/problem"
 	"ushuru/api/web/extension"
 	"ushuru/api/web/frame"
+	"ushuru/api/web/links"
 	"ushuru/api/web/lots"
 	"ushuru/pkg/message"
 	"ushuru/pkg/metrics"
@@ -64,7 +64,7 @@ type Pages struct {
 
 	options  Options
 	api      client
-	links    links
+	links    links.Store
 	manifest []byte
 
 	lots      *lots.Lots
@@ -88,7 +88,7 @@ func New(o Options) (*Pages, error) {
 		o.Draining = context.Background()
 	}
 	p := &Pages{
-		options: o, api: client{frame.Client{API: o.API}}, links: links{o.Redis, defaultRoom},
+		options: o, api: client{frame.Client{API: o.API}}, links: links.Store{Redis: o.Redis, Room: links.DefaultRoom},
 		uploads: pace.NewPlaces(maxUploads),
 	}
 	var err error
@@ -177,8 +177,6 @@ func (p *Pages) ForBrowsers(other http.Handler) http.Handler {
 
 // notFound responds to an address that leads nowhere, or no longer.
 func (*Pages) notFound(http.ResponseWriter, *http.Request) error { return errUnknown }
-
-var errUnknown = problem.Because(http.StatusNotFound, message.New("page/unknown", nil), nil)
 
 // CheckBaseURL returns an error when a text is not the public address of a server.
 func CheckBaseURL(text string) error {

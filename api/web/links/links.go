@@ -1,60 +1,59 @@
-package web
+// Package links keeps what the addresses of the pages of answers lead to.
+package links
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
+	"net/http"
 	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"ushuru/api/problem"
 	"ushuru/api/request"
+	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/redisx"
 )
 
-const (
-	// tokenLength is that of the tokens: 26 letters, 130 bits.
-	tokenLength = 26
-	// linkTTL is how long the address of an answer works.
-	linkTTL = 30 * 24 * time.Hour
-)
+// TTL is how long the address of an answer works.
+const TTL = 30 * 24 * time.Hour
 
-// room is how many bytes of links are kept, and how many of those of one network.
-type room struct{ all, ofNetwork int64 }
+// Room is how many bytes of links are kept, and how many of those of one network.
+type Room struct{ All, OfNetwork int64 }
 
-// defaultRoom has room for some 60,000 answers, and for a thousand of one network.
-var defaultRoom = room{all: 256 << 20, ofNetwork: 4 << 20}
+// DefaultRoom has room for some 60,000 answers, and for a thousand of one network.
+var DefaultRoom = Room{All: 256 << 20, OfNetwork: 4 << 20}
 
-func keyLink(token string) string { return "page:link:" + token }
+// Key returns the key of a link in Redis.
+func Key(token string) string { return "page:link:" + token }
 
-// link is what the address of an answer leads to: a request, the job that works on it,
+// Link is what the address of an answer leads to: a request, the job that works on it,
 // and what was shown at the end. The terms of the answer, such as a price that the visitor
 // gave, stand in the address and are not kept.
-type link struct {
+type Link struct {
 	Path string          // of the endpoint: /v1/estimate
 	Body json.RawMessage // of the request
 	Job  string          // address of the job; "" when the result was cached
 	Made time.Time
 	// Shown is the result or the error that ended it; nil until then. It is written once.
-	Shown *shown
-
-	token   string     // in the address
-	network string     // whose visitor has made it, as a hash
-	terms   url.Values // in the address
-	query   string     // the terms and their signature
+	Shown   *Shown
+	Network string // whose visitor has made it, as a hash
 }
 
-// shown is how a request ended.
-type shown struct {
+// Shown is how a request ended.
+type Shown struct {
 	Result json.RawMessage `json:"result,omitempty"`
 	Failed json.RawMessage `json:"failed,omitempty"` // an error of the API
 }
 
-// links are the addresses of answers, in Redis. The visitors of a network have one of a
+// ErrUnknown means that a token leads nowhere, or no longer.
+var ErrUnknown = problem.Because(http.StatusNotFound, message.New("page/unknown", nil), nil)
+
+// Store has the addresses of answers, in Redis. The visitors of a network have one of a
 // request and day. When there are too many, the oldest go of the network that holds the most
 // bytes: a network can push out what its own visitors have made, and nothing of others.
 //
@@ -62,12 +61,13 @@ type shown struct {
 //	page:{links}            sorted set of the networks by the bytes of their links
 //	page:{links}:bytes      the sum of these
 //	page:{links}:<network>  hash: bytes of each link and the time at which it was made, by token
-type links struct {
-	redis redis.UniversalClient
-	room  room
+type Store struct {
+	Redis redis.UniversalClient
+	Room  Room
 }
 
-const keyLinks = "page:{links}"
+// KeyAccount is the key of the account of all links.
+const KeyAccount = "page:{links}"
 
 // scriptKeep accounts for the bytes of a link, and returns the tokens of those for which there is
 // no more room. ARGV: network, token, bytes, milliseconds for which links are kept, the most bytes
@@ -125,25 +125,25 @@ return evicted
 
 // keep accounts for a link of a network, and removes others for which there is no more room. It
 // reports whether the link is kept: one that must be there already may have been removed.
-func (l links) keep(ctx context.Context, network, token string, size int, already bool) (bool, error) {
+func (l Store) keep(ctx context.Context, network, token string, size int, already bool) (bool, error) {
 	must := 0
 	if already {
 		must = 1
 	}
-	reply, err := scriptKeep.Run(ctx, l.redis, []string{keyLinks, keyLinks + ":bytes"}, network, token, size,
-		linkTTL.Milliseconds(), l.room.ofNetwork, l.room.all, must).Slice()
+	reply, err := scriptKeep.Run(ctx, l.Redis, []string{KeyAccount, KeyAccount + ":bytes"}, network, token, size,
+		TTL.Milliseconds(), l.Room.OfNetwork, l.Room.All, must).Slice()
 	if err != nil || len(reply) == 0 {
-		return false, fmt.Errorf("web: account for a link: %w", err)
+		return false, fmt.Errorf("links: account for a link: %w", err)
 	}
 	if reply[0] != int64(1) {
 		return false, nil
 	}
-	pipe := l.redis.Pipeline()
+	pipe := l.Redis.Pipeline()
 	for _, evicted := range reply[1:] {
-		pipe.Unlink(ctx, keyLink(fmt.Sprint(evicted)))
+		pipe.Unlink(ctx, Key(fmt.Sprint(evicted)))
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
-		return false, fmt.Errorf("web: remove links: %w", err)
+		return false, fmt.Errorf("links: remove links: %w", err)
 	}
 	return true, nil
 }
@@ -156,12 +156,12 @@ func sizeOf(fields []any) (size int) {
 	return size + 2*pace.EntryOverhead
 }
 
-// put stores a link under its token.
-func (l links) put(parent context.Context, token string, made link) error {
+// Put stores a link under its token.
+func (l Store) Put(parent context.Context, token string, made Link) error {
 	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
 	fields := []any{
-		"path", made.Path, "body", string(redisx.Pack(made.Body)), "job", made.Job, "network", made.network,
+		"path", made.Path, "body", string(redisx.Pack(made.Body)), "job", made.Job, "network", made.Network,
 		"made", strconv.FormatInt(made.Made.Unix(), 10),
 	}
 	if made.Shown != nil {
@@ -171,21 +171,21 @@ func (l links) put(parent context.Context, token string, made link) error {
 		}
 		fields = append(fields, "shown", string(redisx.Pack(data)))
 	}
-	if _, err := l.keep(ctx, made.network, token, sizeOf(fields), false); err != nil {
+	if _, err := l.keep(ctx, made.Network, token, sizeOf(fields), false); err != nil {
 		return err
 	}
-	pipe := l.redis.Pipeline()
-	pipe.Del(ctx, keyLink(token))
-	pipe.HSet(ctx, keyLink(token), fields...)
-	pipe.Expire(ctx, keyLink(token), linkTTL)
+	pipe := l.Redis.Pipeline()
+	pipe.Del(ctx, Key(token))
+	pipe.HSet(ctx, Key(token), fields...)
+	pipe.Expire(ctx, Key(token), TTL)
 	if _, err := pipe.Exec(ctx); err != nil {
-		return fmt.Errorf("web: store link: %w", err)
+		return fmt.Errorf("links: store link: %w", err)
 	}
 	return nil
 }
 
-// show writes how a link ended, unless that is known.
-func (l links) show(parent context.Context, token string, of *link, end shown) error {
+// Show writes how a link ended, unless that is known.
+func (l Store) Show(parent context.Context, token string, of *Link, end Shown) error {
 	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
 	data, err := plainjson.Encode(end)
@@ -193,35 +193,35 @@ func (l links) show(parent context.Context, token string, of *link, end shown) e
 		return err
 	}
 	packed := string(redisx.Pack(data))
-	size := sizeOf([]any{of.Path, string(redisx.Pack(of.Body)), of.Job, of.network, packed})
-	if kept, err := l.keep(ctx, of.network, token, size, true); !kept {
+	size := sizeOf([]any{of.Path, string(redisx.Pack(of.Body)), of.Job, of.Network, packed})
+	if kept, err := l.keep(ctx, of.Network, token, size, true); !kept {
 		return err // another has taken its room
 	}
-	pipe := l.redis.Pipeline()
-	pipe.HSetNX(ctx, keyLink(token), "shown", packed)
-	pipe.ExpireAt(ctx, keyLink(token), of.Made.Add(linkTTL)) // it may have expired just now
+	pipe := l.Redis.Pipeline()
+	pipe.HSetNX(ctx, Key(token), "shown", packed)
+	pipe.ExpireAt(ctx, Key(token), of.Made.Add(TTL)) // it may have expired just now
 	if _, err := pipe.Exec(ctx); err != nil {
-		return fmt.Errorf("web: store what was shown: %w", err)
+		return fmt.Errorf("links: store what was shown: %w", err)
 	}
 	return nil
 }
 
-// find returns a link; errUnknown when the token leads nowhere.
-func (l links) find(parent context.Context, token string) (*link, error) {
+// Find returns a link; ErrUnknown when the token leads nowhere.
+func (l Store) Find(parent context.Context, token string) (*Link, error) {
 	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
 	defer cancel()
-	fields, err := l.redis.HGetAll(ctx, keyLink(token)).Result()
+	fields, err := l.Redis.HGetAll(ctx, Key(token)).Result()
 	if err != nil {
 		return nil, request.ErrUnavailable.WithCause(err)
 	}
 	if fields["path"] == "" {
-		return nil, errUnknown
+		return nil, ErrUnknown
 	}
 	made, err := strconv.ParseInt(fields["made"], 10, 64)
 	if err != nil {
-		return nil, fmt.Errorf("web: time of a link: %w", err)
+		return nil, fmt.Errorf("links: time of a link: %w", err)
 	}
-	found := &link{Path: fields["path"], Job: fields["job"], Made: time.Unix(made, 0), network: fields["network"]}
+	found := &Link{Path: fields["path"], Job: fields["job"], Made: time.Unix(made, 0), Network: fields["network"]}
 	if found.Body, err = redisx.Unpack([]byte(fields["body"])); err != nil {
 		return nil, err
 	}
@@ -232,9 +232,9 @@ func (l links) find(parent context.Context, token string) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	found.Shown = &shown{}
+	found.Shown = &Shown{}
 	if err := json.Unmarshal(data, found.Shown); err != nil {
-		return nil, fmt.Errorf("web: what a link has shown: %w", err)
+		return nil, fmt.Errorf("links: what a link has shown: %w", err)
 	}
 	return found, nil
 }
