@@ -3,6 +3,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -125,11 +126,11 @@ func (o *Options) setDefaults() error {
 	if o.Costs == nil {
 		o.Costs = cost.Embedded()
 	}
-	o.Concurrency = orDefault(o.Concurrency, 16)
-	o.AuthorityConcurrency = orDefault(o.AuthorityConcurrency, 16)
-	o.BatchWindow = orDefault(o.BatchWindow, 200)
-	o.AIConcurrency = orDefault(o.AIConcurrency, 4)
-	o.ShutdownTimeout = orDefault(o.ShutdownTimeout, 20*time.Second)
+	o.Concurrency = cmp.Or(o.Concurrency, 16)
+	o.AuthorityConcurrency = cmp.Or(o.AuthorityConcurrency, 16)
+	o.BatchWindow = cmp.Or(o.BatchWindow, 200)
+	o.AIConcurrency = cmp.Or(o.AIConcurrency, 4)
+	o.ShutdownTimeout = cmp.Or(o.ShutdownTimeout, 20*time.Second)
 	if o.SheetURL == nil {
 		hosts, err := scan.NewHosts()
 		if err != nil {
@@ -328,13 +329,6 @@ func (w *Worker) handler() asynq.Handler {
 	mux.Handle(tasks.TypeSync, w.overdue.handler(syncCatalogue(o.Catalogue, o.Authority, o.Log)))
 	mux.Handle(tasks.TypeProbe, w.overdue.handler(probe(o.Authority, o.Log)))
 	return mux
-}
-
-func orDefault[T int | time.Duration](value, fallback T) T {
-	if value == 0 {
-		return fallback
-	}
-	return value
 }
 
 // asynqLog writes asynq's log to ours.

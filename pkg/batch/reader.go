@@ -93,28 +93,21 @@ func (s *Store) Read(ctx context.Context, id string) (*Reader, error) {
 // all, and the index of the next page; -1 at the end. Results are read only with
 // full.
 func (r *Reader) Next(ctx context.Context, from, limit int, state State, full bool) ([]Item, int, error) {
-	var items []Item
-	next := -1
-	for i := max(from, 0); i < len(r.states); i++ {
-		now := stateOf(r.states[i])
-		if state != "" && now != state || r.skips(i, now) {
-			continue
-		}
-		if len(items) == limit {
-			next = i
-			break
-		}
-		row, err := r.row(ctx, i)
-		if err != nil {
-			return nil, 0, err
-		}
-		items = append(items, Item{Row: row, Index: i, State: now, Error: row.RejectReason})
+	var chosen []int
+	next := r.After(from, 0, state)
+	for ; next >= 0 && len(chosen) < limit; next = r.After(next+1, 0, state) {
+		chosen = append(chosen, next)
 	}
-	return items, next, r.outcomes(ctx, items, full)
+	items, err := r.items(ctx, chosen, full)
+	return items, next, err
 }
 
 // Items returns the items of some indexes, in their order, with their results.
 func (r *Reader) Items(ctx context.Context, indexes []int) ([]Item, error) {
+	return r.items(ctx, indexes, true)
+}
+
+func (r *Reader) items(ctx context.Context, indexes []int, full bool) ([]Item, error) {
 	items := make([]Item, 0, len(indexes))
 	for _, i := range indexes {
 		if i < 0 || i >= len(r.states) {
@@ -126,7 +119,7 @@ func (r *Reader) Items(ctx context.Context, indexes []int) ([]Item, error) {
 		}
 		items = append(items, Item{Row: row, Index: i, State: stateOf(r.states[i]), Error: row.RejectReason})
 	}
-	return items, r.outcomes(ctx, items, true)
+	return items, r.outcomes(ctx, items, full)
 }
 
 // row returns a row. It reads the whole chunk of a row that is not in memory.

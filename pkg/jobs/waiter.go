@@ -60,52 +60,48 @@ func (h *Hub) Waiting() int {
 
 // Wait returns the job once it has ended, or the error of ctx. It returns
 // ErrNotFound when there is no such job.
-func (h *Hub) Wait(ctx context.Context, id string) (*Job, error) {
-	ended := make(chan struct{}, 1)
-	h.subscribe(id, ended)
-	defer h.unsubscribe(id, ended)
-	ticker := time.NewTicker(recheckInterval)
-	defer ticker.Stop()
-	for {
-		hasEnded, err := h.store.ended(ctx, id)
-		switch {
-		case errors.Is(err, ErrNotFound):
-			return nil, err
-		case err == nil && hasEnded:
-			job, err := h.store.Get(ctx, id)
-			if err == nil || errors.Is(err, ErrNotFound) {
-				return job, err
-			}
-		} // any other error: Redis may come back while there is time
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-ended:
-		case <-ticker.C:
+func (h *Hub) Wait(ctx context.Context, id string) (job *Job, err error) {
+	waitErr := h.wait(ctx, id, true, func() bool {
+		hasEnded, endedErr := h.store.ended(ctx, id)
+		if err = endedErr; err == nil && hasEnded {
+			job, err = h.store.Get(ctx, id)
 		}
+		return err == nil && hasEnded || errors.Is(err, ErrNotFound) // any other error: Redis may come back while there is time
+	})
+	if waitErr != nil {
+		return nil, waitErr
 	}
+	return job, err
 }
 
 // WaitEnded returns nil once the job has ended or its record is gone, or the error
 // of ctx. It is for callers that mostly stop waiting before: unlike Wait it does
 // not read the record before a message has come or recheckInterval has passed.
 func (h *Hub) WaitEnded(ctx context.Context, id string) error {
+	return h.wait(ctx, id, false, func() bool {
+		hasEnded, err := h.store.ended(ctx, id)
+		return hasEnded || errors.Is(err, ErrNotFound)
+	})
+}
+
+// wait looks whether a job is as it is waited for, at once if that is wanted, and after each message
+// and each interval. It returns nil once it is, or the error of ctx.
+func (h *Hub) wait(ctx context.Context, id string, atOnce bool, done func() bool) error {
 	ended := make(chan struct{}, 1)
 	h.subscribe(id, ended)
 	defer h.unsubscribe(id, ended)
 	ticker := time.NewTicker(recheckInterval)
 	defer ticker.Stop()
-	for {
+	for !atOnce || !done() {
+		atOnce = true
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-ended:
 		case <-ticker.C:
 		}
-		if hasEnded, err := h.store.ended(ctx, id); hasEnded || errors.Is(err, ErrNotFound) {
-			return nil
-		}
 	}
+	return nil
 }
 
 func (h *Hub) wake(id string) {
