@@ -280,9 +280,6 @@ func (s styles) of(n *html.Node) (said effect) {
 		case "id":
 			apply(s.ids[a.Val])
 		case "class":
-			if len(s.classes) == 0 {
-				continue
-			}
 			for class := range strings.FieldsSeq(Head(a.Val)) {
 				apply(s.classes[class])
 			}
