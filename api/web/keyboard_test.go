@@ -166,7 +166,7 @@ func TestKeysAloneLeadToAnAnswer(t *testing.T) {
 	if said := b.Text(`document.querySelector("main").textContent`); !strings.Contains(said, chosen) {
 		t.Errorf("the answer is not that of %q", chosen)
 	}
-	b.tabTo("Send")
+	b.tabTo("#send")
 
 	site := service.Site
 	car, sheet := site+listingtest.Cars()[0].Path(), site+carsWithSheets()[0].Sheet()
