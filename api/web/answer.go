@@ -269,16 +269,21 @@ func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result
 	view.Months = figures.MonthsOf(view.Summary)
 	view.Bar = figures.BarOf(view.Parts, figures.SumOf(view.Parts))
 	view.Gravest, view.Minded, view.Folded = figures.MindedOf(&view.Estimate, p.Simulated())
-	questions := make([]string, len(view.Summary.Ask))
-	for i, question := range view.Summary.Ask {
+	view.Message, err = view.askSeller()
+	return view, err
+}
+
+// askSeller returns a message with the questions of an answer for its seller.
+func (v *result) askSeller() (string, error) {
+	questions := make([]string, len(v.Summary.Ask))
+	for i, question := range v.Summary.Ask {
 		questions[i] = question.Text.EN
 	}
-	car := view.Name
-	if view.Car.StockNo != "" {
-		car += " (" + view.Car.StockNo + ")"
+	car := v.Name
+	if v.Car.StockNo != "" {
+		car += " (" + v.Car.StockNo + ")"
 	}
-	view.Message, err = sellerMessage(car, view.Input.URL, questions)
-	return view, err
+	return sellerMessage(car, v.Input.URL, questions)
 }
 
 // givenPrice returns the price that the visitor gave; "" for that of the listing.

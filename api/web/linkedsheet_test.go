@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -36,9 +37,7 @@ func (a *readingAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasPrefix(r.URL.Path, "/v1/jobs/"):
 		said := map[string]any{"id": "1", "state": "running", "created": time.Now()}
 		if ended := a.outcome.Load(); ended != nil {
-			for name, value := range *ended {
-				said[name] = value
-			}
+			maps.Copy(said, *ended)
 		}
 		_ = json.NewEncoder(w).Encode(said)
 	default:

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 
+	"ushuru/api/request"
 	"ushuru/pkg/bill"
 )
 
@@ -47,7 +48,7 @@ func (p *Pages) sentFile(w http.ResponseWriter, r *http.Request, data []byte) (p
 }
 
 // forward gives a file to who reads it from a form with nothing else.
-func (*Pages) forward(w http.ResponseWriter, r *http.Request, data []byte, to func(http.ResponseWriter, *http.Request) error) error {
+func (*Pages) forward(w http.ResponseWriter, r *http.Request, data []byte, to request.Handler) error {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	part, err := form.CreateFormFile("file", "file")
@@ -67,7 +68,8 @@ func (*Pages) forward(w http.ResponseWriter, r *http.Request, data []byte, to fu
 }
 
 // addressPattern is where a saved page says where it is from.
-var addressPattern = regexp.MustCompile(`(?i)<!-- saved from url=[^>]*>|<link\b[^>]*\bcanonical\b[^>]*>|<meta\b[^>]*\bog:url\b[^>]*>`)
+var addressPattern = regexp.MustCompile(
+	`(?i)<!-- saved from url=[^>]*>|<link\b[^>]*\bcanonical\b[^>]*>|<meta\b[^>]*\bog:url\b[^>]*>`)
 
 // savedPage returns the page of a car that a browser has saved.
 func (p *Pages) savedPage(w http.ResponseWriter, r *http.Request, data []byte) (*upload, error) {

@@ -50,7 +50,7 @@ func behind(t *testing.T, service *demo.Demo, script http.HandlerFunc) *demo.Dem
 		proxy.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	seen := *service //nolint:govet // its address alone is another
+	seen := *service
 	seen.URL = server.URL
 	return &seen
 }
@@ -202,7 +202,7 @@ func TestAPhotoIsMadeSmallerBeforeItIsSent(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	photo := image.NewRGBA(image.Rect(0, 0, 3000, 1500))
-	dice := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // noise, which no coding makes small
+	dice := rand.New(rand.NewPCG(1, 2)) // noise, which no coding makes small
 	for i := range photo.Pix {
 		photo.Pix[i] = byte(dice.Uint32())
 	}

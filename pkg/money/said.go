@@ -40,12 +40,13 @@ var (
 	// group is the end of a number whose thousands are separated by spaces.
 	group = regexp.MustCompile(`^\d{3}(?:` + space + `\d{3})*(?:[.,]\d{1,2})?$`)
 	// dates are no numbers: 12/05/2026, 2026-05-12 10:30, 12 Mei 2026, May 12, 2026, May 2026.
-	dates = regexp.MustCompile(`(?i)\b(?:` + day + `[/.-]` + monthNumber + `[/.-]` + year + `|` + day + `[/-]` + monthNumber + `[/-]\d{2}|` +
-		year + `[/.-]` + monthNumber + `[/.-]` + day + `|(?:` + day + `(?:st|nd|rd|th)?[ -])?` + monthName + `\.?[ -](?:` + day + `,? )?` + year +
+	dates = regexp.MustCompile(`(?i)\b(?:` + day + `[/.-]` + monthNumber + `[/.-]` + year + `|` +
+		day + `[/-]` + monthNumber + `[/-]\d{2}|` + year + `[/.-]` + monthNumber + `[/.-]` + day + `|` +
+		`(?:` + day + `(?:st|nd|rd|th)?[ -])?` + monthName + `\.?[ -](?:` + day + `,? )?` + year +
 		`)(?:[ T]\d{1,2}:\d{2}(?::\d{2})?)?\b`)
 	day, monthNumber, year = `(?:0?[1-9]|[12]\d|3[01])`, `(?:0?[1-9]|1[0-2])`, `(?:19|20)\d\d`
-	monthName              = `(?:jan(?:uary|uari)?|feb(?:ruary|ruari)?|mar(?:ch)?|machi|apr(?:il|ili)?|may|mei|june?|juni|july?|julai|` +
-		`aug(?:ust)?|agosti|sept?(?:ember|emba)?|oct(?:ober)?|okt(?:oba)?|nov(?:ember|emba)?|dec(?:ember)?|des(?:emba)?)`
+	monthName              = `(?:jan(?:uary|uari)?|feb(?:ruary|ruari)?|mar(?:ch)?|machi|apr(?:il|ili)?|may|mei|` +
+		`june?|juni|july?|julai|aug(?:ust)?|agosti|sept?(?:ember|emba)?|oct(?:ober)?|okt(?:oba)?|nov(?:ember|emba)?|dec(?:ember)?|des(?:emba)?)`
 	// abbreviation is a letter, or another point, before a point that is none of a number: Tsh.500.
 	abbreviation = regexp.MustCompile(`([\p{L}.])\.(\d)`)
 
