@@ -22,13 +22,9 @@ func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var rows []int // their indexes
-	for _, text := range r.URL.Query()["row"] {
-		row, err := strconv.Atoi(text)
-		if err != nil || row < 1 || row > b.Rows {
-			return problem.Field("row", "range", 1, b.Rows)
-		}
-		rows = append(rows, row-1)
+	rows, err := rowsNamed(r.URL.Query()["row"], b.Rows)
+	if err != nil {
+		return err
 	}
 	same, err := s.options.Work.Begin(w, r, rows)
 	if err != nil {
@@ -46,12 +42,9 @@ func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
 		return err
 	}
 	if !done {
-		again := await.Demand{Rows: b.Counts[batch.Failed] + b.Counts[batch.Cancelled], Keep: batch.RetryRoom(b)}
+		again := await.Demand{Rows: retried(b, rows), Keep: batch.RetryRoom(b)}
 		if again.Rows == 0 {
 			return batch.ErrNoneFailed
-		}
-		if rows != nil {
-			again.Rows = min(again.Rows, len(rows))
 		}
 		if err := s.options.Limits.Take(w, r, again); err != nil {
 			return err
@@ -72,4 +65,25 @@ func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
 	}
 	s.enqueueDispatch(r.Context())
 	return s.Get(w, plain)
+}
+
+// rowsNamed returns the indexes of rows that are named by their numbers; nil for no names.
+func rowsNamed(names []string, most int) (rows []int, err error) {
+	for _, name := range names {
+		row, err := strconv.Atoi(name)
+		if err != nil || row < 1 || row > most {
+			return nil, problem.Field("row", "range", 1, most)
+		}
+		rows = append(rows, row-1)
+	}
+	return rows, nil
+}
+
+// retried returns how many rows of a batch wait again at most, when only some are named or none.
+func retried(b *batch.Batch, named []int) int {
+	count := b.Counts[batch.Failed] + b.Counts[batch.Cancelled]
+	if named == nil {
+		return count
+	}
+	return min(count, len(named))
 }

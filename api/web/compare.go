@@ -384,7 +384,8 @@ func (p *Pages) judged(r *http.Request, answers [2]*link, lang string) (c vehicl
 	}
 	pair := advice.Pair{Car1: cars[0], Car2: cars[1], Condition1: conditions[0], Condition2: conditions[1]}
 	verdict := advice.Judge(pair)
-	c = vehicle.Comparison{Object: vehicle.ObjectComparison, Recommendation: advice.Write(verdict, pair, lang), Lang: lang, Verdict: &verdict}
+	c = vehicle.Comparison{Object: vehicle.ObjectComparison, Lang: lang, Verdict: &verdict}
+	c.Recommendation = advice.Write(verdict, pair, lang)
 	c.Car1, c.Car2 = pair.Cars()
 	return c, sheets, nil
 }
@@ -460,12 +461,8 @@ func (p *Pages) carsOf(c vehicle.Comparison, sheets [2]*linkedSheet, lang string
 			Year: e.Car.Year, Read: sheets[i] != nil && sheets[i].report != nil,
 			Reading: sheets[i] != nil && sheets[i].Reading,
 		}
-		if price := cmp.Or(e.Car.FOBPriceUSD, e.Car.CFPriceUSD); price != nil {
-			car.Price, car.Given, car.Basis = frame.InDollars(price.Decimal().IntPart()), givenPrice(e.Car) != "", "FOB"
-			if e.Car.FOBPriceUSD == nil {
-				car.Basis = "C&F"
-			}
-		}
+		car.Price, car.Basis = priceOf(e.Car)
+		car.Given = givenPrice(e.Car) != ""
 		car.Match, _ = figures.SureOf(e.Matched)
 		car.Model = strings.TrimSpace(e.Car.Make + " " + e.Car.Model)
 		if e.DriveAway != nil {
@@ -497,6 +494,17 @@ func (p *Pages) carsOf(c vehicle.Comparison, sheets [2]*linkedSheet, lang string
 		cars[i].Bar = figures.BarOf(cars[i].Parts, whole)
 	}
 	return cars
+}
+
+// priceOf returns the price of a car and what it is; "" without one.
+func priceOf(car vehicle.Car) (price, basis string) {
+	switch {
+	case car.FOBPriceUSD != nil:
+		return frame.InDollars(car.FOBPriceUSD.Decimal().IntPart()), "FOB"
+	case car.CFPriceUSD != nil:
+		return frame.InDollars(car.CFPriceUSD.Decimal().IntPart()), "C&F"
+	}
+	return "", ""
 }
 
 // criteriaOf returns the criteria with their bars: the widest is that of the greatest

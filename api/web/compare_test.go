@@ -154,7 +154,7 @@ func shows(t *testing.T, h http.Handler, at string, wanted ...string) string {
 
 func TestTwoCarsAreComparedInBothLanguages(t *testing.T) {
 	t.Parallel()
-	const doubt = "Nobody has shown an auction sheet of it"
+	const doubt = "Nobody has shown an auction sheet"
 	_, h := served(t, dealer(t, nil))
 	at := asked(t, h, "/c", "u1=https://cars.example/1&u2=look+https://cars.example/2.")
 	body := shows(t, h, partOf(at, "", "en"), "<h1", "Car 1: TOYOTA COROLLA FIELDER 2016", "Car 2: TOYOTA PASSO 2017", "TSh 46.1 million",

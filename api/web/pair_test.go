@@ -19,7 +19,7 @@ func shop(t *testing.T) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		var asked struct {
-			URL string
+			URL string `json:"url"`
 		}
 		_ = json.Unmarshal(body, &asked)
 		switch {

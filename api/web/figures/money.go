@@ -48,6 +48,7 @@ type Segment struct {
 	X, Width int64
 }
 
+// BarWidth is that of a bar, in its own units.
 const BarWidth = 1000
 
 // BarOf returns the parts as pieces of a bar whose whole width is a sum; nil when one is
