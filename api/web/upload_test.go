@@ -229,7 +229,7 @@ func TestAnotherYearOfASentPageKeepsItsFigures(t *testing.T) {
 	if !strings.Contains(at, "freight=1300&price="+price+"&") || asked["year"] != 2014.0 || asked[fieldMatched] != nil || asked["modelBody"] == nil {
 		t.Errorf("got %v and the address %s, want the car of 2014 for %s and the freight", asked, at, price)
 	}
-	if strings.Contains(body, "You chose it") || !strings.Contains(body, "Matched as on the page you sent") {
+	if strings.Contains(body, "You chose it") || !strings.Contains(body, "The match is that of the page you sent") {
 		t.Errorf("our match is called the visitor's\n%s", body)
 	}
 	again, _, _ := strings.Cut(body[strings.Index(body, `href="/bid?`)+len(`href="`):], `"`)
