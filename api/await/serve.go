@@ -285,8 +285,8 @@ func (k *Work) Submit(w http.ResponseWriter, r *request.Request, class jobs.Clas
 		err = tracked
 	}
 	switch {
-	case job == nil && k.isLost(r, dedupKey):
-		err = errors.Join(err, k.options.Limits.GiveBack(r, demand.Keep...))
+	case job == nil:
+		err = errors.Join(err, k.giveBackUnmade(r, dedupKey, demand.Keep))
 	case err == nil && by.Attachment != nil && (job.Caller() != r.Caller() || job.State.Ended()): // that job does not need it
 		err = k.options.Limits.GiveBack(r, demand.Keep[1])
 	}
@@ -299,11 +299,14 @@ func (k *Work) Submit(w http.ResponseWriter, r *request.Request, class jobs.Clas
 	return job, nil
 }
 
-// isLost reports whether Redis has no job for a dedup key. When it does not tell, the job may be
-// there although the answer was lost: what it takes is kept until it expires.
-func (k *Work) isLost(r *request.Request, dedupKey string) bool {
+// giveBackUnmade gives back what was kept for a job that Redis does not have. When it does not tell,
+// the job may be there although the answer was lost: what it takes is kept until it expires.
+func (k *Work) giveBackUnmade(r *request.Request, dedupKey string, kept []pace.Kept) error {
 	running, err := k.options.Jobs.AreRunning(context.WithoutCancel(r.Context()), []string{dedupKey})
-	return err == nil && !running[0]
+	if err != nil || running[0] {
+		return nil //nolint:nilerr // the error of the request is told
+	}
+	return k.options.Limits.GiveBack(r, kept...)
 }
 
 // recordTTL is how long the record of a job is kept at most.

@@ -51,13 +51,7 @@ func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
 		}
 		defer s.options.Limits.LeaveRows(r)
 		if err = s.options.Batches.Retry(ctx, b.ID, name, rows...); err != nil {
-			// Rows that have not ended yet keep the room that they had before; so do those that may wait
-			// again although the answer was lost.
-			room := pace.Kept{Name: batch.PromiseName(b.ID), Size: int64(again.Rows) * batch.RowRoom}
-			done, readErr := s.options.Batches.WasRetried(context.WithoutCancel(ctx), b.ID, name)
-			if readErr == nil && !done {
-				err = errors.Join(err, s.options.Limits.GiveBack(r, room))
-			}
+			err = errors.Join(err, s.giveBackUnretried(r, b.ID, name, again.Rows))
 		}
 	}
 	if err != nil {
@@ -86,4 +80,14 @@ func retried(b *batch.Batch, named []int) int {
 		return count
 	}
 	return min(count, len(named))
+}
+
+// giveBackUnretried gives back the room of rows that were not retried. Rows that have not ended yet
+// keep the room that they had before; so do those that may wait again although the answer was lost.
+func (s *Resource) giveBackUnretried(r *request.Request, id, name string, rows int) error {
+	done, err := s.options.Batches.WasRetried(context.WithoutCancel(r.Context()), id, name)
+	if err != nil || done {
+		return nil //nolint:nilerr // the error of the request is told
+	}
+	return s.options.Limits.GiveBack(r, pace.Kept{Name: batch.PromiseName(id), Size: int64(rows) * batch.RowRoom})
 }

@@ -192,7 +192,8 @@ type breakerReset struct{ action }
 func (c *breakerReset) Run(s *Session) error {
 	return c.run(s, func(ctx context.Context, o *operate.Operator) (printed, error) {
 		record := map[string]any{"closedWithinSeconds": tra.WorkerInterval.Seconds()}
-		return after(said(record, "the workers that call TRA close their breakers within %v", tra.WorkerInterval), o.ResetBreaker(ctx))
+		closed := said(record, "the workers that call TRA close their breakers within %v", tra.WorkerInterval)
+		return after(closed, o.ResetBreaker(ctx))
 	})
 }
 
