@@ -19,6 +19,7 @@ import (
 	"ushuru/api/web/figures"
 	"ushuru/api/web/frame"
 	"ushuru/api/web/links"
+	"ushuru/pkg/advice"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
@@ -215,6 +216,11 @@ func (p *Pages) answerWith(
 	if err := view.share(lang, estimateNote.In(lang), view.headline(lang)...); err != nil {
 		return err
 	}
+	if view.Linked != nil && view.Linked.Reading { // the page says so itself
+		isUnread := func(d vehicle.Doubt) bool { return d.Code == advice.SheetNotRead }
+		view.Doubts = slices.DeleteFunc(view.Doubts, isUnread)
+		view.Gravest, view.Minded, view.Folded = figures.MindedOf(&view.Estimate, p.Simulated())
+	}
 	return p.Render(w, r, status, frame.Screen{
 		Name: "answer", Title: view.Name, Body: &view, SellersPictures: view.Pictures.Shown != nil, Preview: view.Preview,
 	})
@@ -254,9 +260,7 @@ func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result
 	if view.Link != "" {
 		view.Bill = "/bill?" + url.Values{"u": {view.Link}}.Encode()
 	}
-	if view.Linked, err = p.linkedSheetOf(r, found, &view.Estimate, lang); err != nil {
-		return view, err
-	}
+	view.Linked = p.linkedSheetOf(r, found, &view.Estimate, lang)
 	view.Doubts, view.Sheet = view.Linked.doubts(&view.Estimate), view.sheetLink()
 	if view.HasCost = view.Summary.OnTheRoad != nil; view.HasCost {
 		view.Range = figures.ScaleOf(*view.Summary.OnTheRoad)

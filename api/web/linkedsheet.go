@@ -6,10 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
-	"ushuru/api/problem"
+	"ushuru/api/request"
 	"ushuru/api/web/frame"
 	"ushuru/pkg/advice"
 	"ushuru/pkg/message"
@@ -30,12 +29,29 @@ type linkedSheet struct {
 }
 
 // linkedSheetOf returns the sheet that the listing of an answer links to, as far as it is read; nil
-// for a listing without one, and where no AI reads any. The first visitor of the answer starts
-// the reading; nobody starts it a second time.
-func (p *Pages) linkedSheetOf(r *http.Request, found *link, e *vehicle.Estimate, lang string) (*linkedSheet, error) {
+// for a listing without one, and where no AI reads any. The number of the answer stands whatever
+// becomes of its sheet.
+func (p *Pages) linkedSheetOf(r *http.Request, found *link, e *vehicle.Estimate, lang string) *linkedSheet {
 	if found.Path != pathEstimate || sheetURL(e.Car) == "" {
-		return nil, nil //nolint:nilnil // a listing without a sheet
+		return nil
 	}
+	read, err := p.readLinked(r, found, e, lang)
+	if err == nil {
+		return read
+	}
+	why := p.LogFailure(r, err)
+	switch why.Code {
+	case "no_ai":
+		return nil
+	case errUnknown.Code: // the job that has just begun is gone
+		why = request.ErrUnavailable
+	}
+	return &linkedSheet{Failed: sentenceOf(why)}
+}
+
+// readLinked returns the sheet of a listing, as far as it is read. The first visitor of the answer
+// starts the reading. It starts again when its job is gone; else nobody starts it a second time.
+func (p *Pages) readLinked(r *http.Request, found *link, e *vehicle.Estimate, lang string) (*linkedSheet, error) {
 	body, err := plainjson.Encode(map[string]any{"url": *e.Car.ConditionReportURL})
 	if err != nil {
 		return nil, err
@@ -44,29 +60,23 @@ func (p *Pages) linkedSheetOf(r *http.Request, found *link, e *vehicle.Estimate,
 	if err != nil {
 		return nil, err
 	}
+	page := "/s/" + token
 	of, err := p.linkAt(r.Context(), token)
-	if errors.Is(err, errUnknown) {
-		if hasExpired(*e) {
-			return nil, nil //nolint:nilnil // a sheet that nobody has read for these figures
+	if err == nil {
+		read, err := p.linkedSheetIn(r, of, page, lang)
+		if !errors.Is(err, errUnknown) {
+			return read, err
 		}
-		of, err = p.startReading(r, token, found.Network, body)
-	}
-	if why, ok := errors.AsType[*problem.Problem](err); ok && why.Status < http.StatusInternalServerError {
-		return &linkedSheet{Failed: sentenceOf(why)}, nil
-	}
-	if err != nil {
+	} else if !errors.Is(err, errUnknown) {
 		return nil, err
 	}
-	if of.Shown == nil {
-		current, err := p.settle(r, token, of)
-		if err != nil {
-			return nil, err
-		}
-		if current != nil {
-			return &linkedSheet{Page: "/s/" + token, Reading: true}, nil
-		}
+	if hasExpired(*e) {
+		return nil, nil //nolint:nilnil // a sheet that nobody has read for these figures
 	}
-	return linkedSheetIn(of, "/s/"+token, lang)
+	if of, err = p.startReading(r, token, found.Network, body); err != nil {
+		return nil, err
+	}
+	return p.linkedSheetIn(r, of, page, lang)
 }
 
 // startReading has the AI read a sheet, whose page has a token of a network.
@@ -76,19 +86,31 @@ func (p *Pages) startReading(r *http.Request, token, network string, body []byte
 		return nil, err
 	}
 	made := linkTo(work{path: pathReport, body: body}, begun)
-	made.Network = network
+	made.Network, made.token = network, token
 	return &made, p.links.Put(r.Context(), token, made.Link)
 }
 
-// linkedSheetIn returns a sheet whose reading has ended.
-func linkedSheetIn(of *link, page, lang string) (*linkedSheet, error) {
+// linkedSheetIn returns the sheet of a link, as far as it is read; errUnknown when its job is gone.
+func (p *Pages) linkedSheetIn(r *http.Request, of *link, page, lang string) (*linkedSheet, error) {
+	if of.Shown == nil {
+		current, err := p.settle(r, of.token, of)
+		if err != nil {
+			return nil, err
+		}
+		if current != nil {
+			return &linkedSheet{Page: page, Reading: true}, nil
+		}
+	}
 	if of.Shown.Failed != nil {
 		var why vehicle.Error
 		if err := json.Unmarshal(of.Shown.Failed, &why); err != nil {
 			return nil, fmt.Errorf("web: error of a sheet: %w", err)
 		}
-		if why.Code == "no_ai" {
+		switch why.Code {
+		case "no_ai":
 			return nil, nil //nolint:nilnil // no AI reads sheets here
+		case errUnknown.Code:
+			return nil, errUnknown
 		}
 		return &linkedSheet{Failed: frame.TextOf(frame.NoticeOf(why))}, nil
 	}
@@ -101,14 +123,10 @@ func linkedSheetIn(of *link, page, lang string) (*linkedSheet, error) {
 
 // doubts returns the doubts about a car with those of its sheet.
 func (s *linkedSheet) doubts(e *vehicle.Estimate) []vehicle.Doubt {
-	switch {
-	case s == nil:
-	case s.Reading:
-		return slices.DeleteFunc(slices.Clone(e.Doubts), func(d vehicle.Doubt) bool { return d.Code == advice.SheetNotRead })
-	case s.report != nil:
-		return advice.Doubts(*e, advice.NewCondition(s.report, sheet.Compare(s.report, e.Car)))
+	if s == nil || s.report == nil {
+		return e.Doubts
 	}
-	return e.Doubts
+	return advice.Doubts(*e, advice.NewCondition(s.report, sheet.Compare(s.report, e.Car)))
 }
 
 // sheetLink returns the address of the page of the sheet, or of the form that reads it.

@@ -1,15 +1,19 @@
 package web
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"ushuru/api/web/links"
 	"ushuru/pkg/message"
+	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/vehicle"
 )
@@ -21,6 +25,9 @@ type readingAPI struct {
 	begun   atomic.Int32                   // readings
 	outcome atomic.Pointer[map[string]any] // of the job; nil while it runs
 	refused atomic.Pointer[string]         // the response to a reading that does not start
+	status  int                            // of that response
+	gone    atomic.Bool                    // the API knows no job any longer
+	valid   string                         // until when the estimates are; "" for as long as usual
 }
 
 func (a *readingAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -28,13 +35,17 @@ func (a *readingAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == pathReport:
 		a.begun.Add(1)
 		if said := a.refused.Load(); said != nil {
-			w.WriteHeader(http.StatusBadRequest)
+			w.WriteHeader(a.status)
 			_, _ = w.Write([]byte(*said))
 			return
 		}
 		w.Header().Set("Location", "/v1/jobs/1")
 		w.WriteHeader(http.StatusAccepted)
 	case strings.HasPrefix(r.URL.Path, "/v1/jobs/"):
+		if a.gone.Load() {
+			refusing(http.StatusNotFound, `{"error":"No such job.","code":"job_not_found"}`)(w, r)
+			return
+		}
 		said := map[string]any{"id": "1", "state": "running", "created": time.Now()}
 		if ended := a.outcome.Load(); ended != nil {
 			maps.Copy(said, *ended)
@@ -44,6 +55,7 @@ func (a *readingAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answering(a.t, func(e *vehicle.Estimate) {
 			address := "https://cars.example/sheet.jpg"
 			e.Car.ConditionReportURL = &address
+			e.ValidUntil = cmp.Or(a.valid, e.ValidUntil)
 			e.Doubts = []vehicle.Doubt{{Code: "sheet_not_read", Level: "doubt", Text: message.Say("doubt/sheet_not_read", nil)}}
 		})(w, r)
 	}
@@ -75,15 +87,21 @@ func TestALinkedSheetIsReadOnceAndSpeaksInTheAnswer(t *testing.T) {
 	_, h := served(t, api.ServeHTTP)
 	at := ask(t, h, "u=https://cars.example/1")
 	const unread = "There is an auction sheet and it was not read"
-	if body := shows(t, h, at, `id="number">TSh 46.1 million<`, `data-reading="/e/`, "being read"); strings.Contains(body, unread) {
-		t.Errorf("a sheet that is being read is called not read:\n%s", body)
+	body := shows(t, h, at, `id="number">TSh 46.1 million<`, `data-reading="/e/`, "being read")
+	if _, page, _ := strings.Cut(body, "<body"); strings.Contains(page, unread) {
+		t.Errorf("the page calls a sheet that is being read not read:\n%s", page)
 	}
-	shows(t, h, at+"/paper", "<h1")
+	for _, elsewhere := range []string{between(body, `og:title" content="`, `"`), unescaped(t, between(body, "wa.me/?text=", `"`))} {
+		if !strings.Contains(elsewhere, unread) {
+			t.Errorf("got %q for others, want that the sheet was not read", elsewhere)
+		}
+	}
+	shows(t, h, at+"/paper", "<h1", unread)
 	if w := get(h, at+"/doubts", nil); w.Code != http.StatusNoContent {
 		t.Errorf("before the sheet is read its part has the status %d, want 204", w.Code)
 	}
 	api.outcome.Store(&map[string]any{"state": "succeeded", "result": badReport(t)})
-	body := shows(t, h, at, `<b class="danger">`, "repair history to the body frame", `href="/s/`)
+	body = shows(t, h, at, `<b class="danger">`, "repair history to the body frame", `href="/s/`)
 	for _, never := range []string{"data-reading", unread} {
 		if strings.Contains(body, never) {
 			t.Errorf("the page of a sheet that was read has %q:\n%s", never, body)
@@ -107,17 +125,21 @@ func TestALinkedSheetThatIsNotReadIsSaid(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		outcome map[string]any
+		status  int
 		refused string
 		want    string // "" for nothing of it
 	}{
-		"no sheet": {outcome: failedWith("not_a_sheet"), want: "The picture says no."},
-		"budget":   {outcome: failedWith("ai_budget_used_up"), want: "The picture says no."},
-		"no AI":    {outcome: failedWith("no_ai")},
-		"refused":  {refused: `{"error":"No such site.","code":"url_unsupported"}`, want: "No such site."},
+		"no sheet":  {outcome: failedWith("not_a_sheet"), want: "The picture says no."},
+		"budget":    {outcome: failedWith("ai_budget_used_up"), want: "The picture says no."},
+		"no AI":     {outcome: failedWith("no_ai")},
+		"refused":   {status: 400, refused: `{"error":"No such site.","code":"url_unsupported"}`, want: "No such site."},
+		"down":      {status: 503, refused: `{"error":"No server.","code":"unavailable"}`, want: "No server."},
+		"senseless": {status: 502, refused: `<h1>Bad gateway`, want: "Something went wrong on our side."},
+		"no AI now": {status: 503, refused: `{"error":"No AI.","code":"no_ai"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			api := &readingAPI{t: t}
+			api := &readingAPI{t: t, status: c.status}
 			if c.outcome != nil {
 				api.outcome.Store(&c.outcome)
 			}
@@ -127,7 +149,7 @@ func TestALinkedSheetThatIsNotReadIsSaid(t *testing.T) {
 			_, h := served(t, api.ServeHTTP)
 			at := ask(t, h, "u=https://cars.example/1")
 			body := shows(t, h, at, `id="number">TSh 46.1 million<`, "There is an auction sheet and it was not read", `href="/s?u=https`)
-			if said := "<b>Auction sheet:</b> " + c.want; strings.Contains(body, said) != (c.want != "") {
+			if said := "<b>Auction sheet:</b> " + c.want; strings.Contains(body, said) != (c.want != "") || c.want == "" && strings.Contains(body, "<b>Auction sheet:") {
 				t.Errorf("want %q beside the number in\n%s", said, body)
 			}
 			shows(t, h, at, "<h1")
@@ -141,4 +163,84 @@ func TestALinkedSheetThatIsNotReadIsSaid(t *testing.T) {
 func failedWith(code string) map[string]any {
 	said := message.Text{EN: "The picture says no.", SW: "Picha inasema hapana."}
 	return map[string]any{"state": "failed", "error": vehicle.Error{Code: code, Message: said.EN, Text: &said}}
+}
+
+func unescaped(t *testing.T, text string) string {
+	t.Helper()
+	plain, err := url.QueryUnescape(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plain
+}
+
+// TestASheetWhoseJobIsGoneIsReadAgain: it ended long ago, and nobody looked.
+func TestASheetWhoseJobIsGoneIsReadAgain(t *testing.T) {
+	t.Parallel()
+	const noPage = "There is no such page"
+	api := &readingAPI{t: t}
+	_, h := served(t, api.ServeHTTP)
+	at := ask(t, h, "u=https://cars.example/1")
+	shows(t, h, at, "being read")
+	api.gone.Store(true)
+	body := shows(t, h, at, `id="number">TSh 46.1 million<`, "<b>Auction sheet:</b> The service is temporarily unavailable.")
+	if strings.Contains(body, noPage) || api.begun.Load() != 2 {
+		t.Errorf("after %d readings, want 2, the page of a lost job is\n%s", api.begun.Load(), body)
+	}
+	api.gone.Store(false)
+	shows(t, h, at, "being read")
+	shows(t, h, at, "being read")
+	if n := api.begun.Load(); n != 3 {
+		t.Errorf("%d readings, want a third one alone", n)
+	}
+}
+
+// TestASheetOfAnExpiredEstimateIsNotReadAgain: what it says would be held against old figures.
+func TestASheetOfAnExpiredEstimateIsNotReadAgain(t *testing.T) {
+	t.Parallel()
+	api := &readingAPI{t: t, valid: "2026-01-02T00:00:00+03:00"}
+	p, h := served(t, api.ServeHTTP)
+	at := ask(t, h, "u=https://cars.example/1")
+	answer, err := p.linkAt(t.Context(), strings.TrimPrefix(at, "/e/"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := []byte(`{"url":"https://cars.example/sheet.jpg"}`)
+	token, err := p.tokenOf(t.Context(), answer.Network, pathReport, body, answer.Made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sheet := links.Link{Path: pathReport, Body: body, Job: "/v1/jobs/1", Made: answer.Made, Network: answer.Network}
+	if err := p.links.Put(t.Context(), token, sheet); err != nil {
+		t.Fatal(err)
+	}
+	shows(t, h, at, "being read") // the link is that of the sheet
+	api.gone.Store(true)
+	page := shows(t, h, at, `id="number">TSh 46.1 million<`, `href="/s?u=https`)
+	if n := api.begun.Load(); n != 0 || strings.Contains(page, "<b>Auction sheet:") {
+		t.Errorf("after %d readings, want none, the page is\n%s", n, page)
+	}
+}
+
+// TestTheNumberStandsWhereNothingCanBeStored, but for the sheet.
+func TestTheNumberStandsWhereNothingCanBeStored(t *testing.T) {
+	t.Parallel()
+	api := &readingAPI{t: t}
+	p, h := served(t, api.ServeHTTP)
+	p.links.Redis = redistest.Open(t, redistest.Start(t).URL).Client()
+	at := ask(t, h, "u=https://cars.example/1")
+	setMemory := func(most string) {
+		if err := p.links.Redis.ConfigSet(t.Context(), "maxmemory", most).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	setMemory("1")
+	shows(t, h, at, `id="number">TSh 46.1 million<`, "<b>Auction sheet:</b> The service is temporarily unavailable.")
+	setMemory("0")
+	shows(t, h, at, "being read")
+	api.outcome.Store(&map[string]any{"state": "succeeded", "result": badReport(t)})
+	setMemory("1")
+	shows(t, h, at, `id="number">TSh 46.1 million<`, "<b>Auction sheet:</b> The service is temporarily unavailable.")
+	setMemory("0")
+	shows(t, h, at, "repair history to the body frame")
 }

@@ -123,17 +123,26 @@ func (f *Frame) Page(next request.Handler) http.Handler {
 	})
 }
 
+// LogFailure logs why a page, or a part of one, cannot be shown, and returns what to say of it. The
+// fault of a visitor is not logged, nor what fails because the visitor has left.
+func (f *Frame) LogFailure(r *http.Request, err error) *problem.Problem {
+	why := request.ProblemOf(err)
+	level := slog.LevelWarn
+	if why.Code == request.ErrInternal.Code {
+		level = slog.LevelError
+	}
+	if why.Status >= http.StatusInternalServerError && r.Context().Err() == nil {
+		f.options.Log.Log(r.Context(), level, "a page failed", "path", f.options.LoggedPath(r.URL.Path), "error", err)
+	}
+	return why
+}
+
 // Fail responds with the page of an error. One that is not a problem is a 500 without
 // details.
 func (f *Frame) Fail(w http.ResponseWriter, r *http.Request, err error) {
-	why := request.ProblemOf(err)
-	switch {
-	case r.Context().Err() != nil:
+	why := f.LogFailure(r, err)
+	if r.Context().Err() != nil {
 		return // the visitor has left
-	case why.Code == request.ErrInternal.Code:
-		f.options.Log.ErrorContext(r.Context(), "a page failed", "path", f.options.LoggedPath(r.URL.Path), "error", err)
-	case why.Status >= http.StatusInternalServerError:
-		f.options.Log.WarnContext(r.Context(), "a page failed", "path", f.options.LoggedPath(r.URL.Path), "error", err)
 	}
 	why.SetHeader(w.Header())
 	if WantsJSON(r) {
