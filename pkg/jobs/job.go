@@ -105,7 +105,7 @@ type Job struct {
 	RequestedByCaller bool                       `json:"-"`              // not only by other jobs and batches
 	Attached          bool                       `json:"-"`              // it has an attachment until it ends
 	Origin            Origin                     `json:"-"`              // of the request that created it
-	Query             string                     `json:"-"`              // of List: that of the URL at which the key reads it, as it asked last
+	Query             string                     `json:"-"`              // of List: of the URL at which the key last read it
 	Kept              int64                      `json:"-"`              // bytes of its result or error in the record
 }
 
