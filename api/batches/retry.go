@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"ushuru/api/await"
@@ -15,14 +16,18 @@ import (
 )
 
 // Retry answers POST /v1/batches/{id}/retry: failed and cancelled rows wait again, all of them or
-// those that the parameter "row" names.
+// those that the parameters "row" and "sheet" name.
 func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
 	r := request.From(plain)
 	b, err := s.find(r.Context(), r)
 	if err != nil {
 		return err
 	}
-	rows, err := rowsNamed(r.URL.Query()["row"], b.Rows)
+	reader, err := s.options.Batches.Read(r.Context(), b.ID)
+	if err != nil {
+		return err
+	}
+	rows, err := rowsNamed(r.Context(), r.URL.Query(), reader)
 	if err != nil {
 		return err
 	}
@@ -42,16 +47,17 @@ func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
 		return err
 	}
 	if !done {
-		again := await.Demand{Rows: retried(b, rows), Keep: batch.RetryRoom(b)}
-		if again.Rows == 0 {
+		open, again := reader.Retried(rows)
+		if again == 0 {
 			return batch.ErrNoneFailed
 		}
-		if err := s.options.Limits.Take(w, r, again); err != nil {
+		promise := pace.Kept{Name: batch.PromiseName(b.ID), Size: int64(open+again) * batch.RowRoom, TTL: batch.AccountTTL}
+		if err := s.options.Limits.Take(w, r, await.Demand{Rows: again, Keep: []pace.Kept{promise}}); err != nil {
 			return err
 		}
 		defer s.options.Limits.LeaveRows(r)
 		if err = s.options.Batches.Retry(ctx, b.ID, name, rows...); err != nil {
-			err = errors.Join(err, s.giveBackUnretried(r, b.ID, name, again.Rows))
+			err = errors.Join(err, s.giveBackUnretried(r, b.ID, name, again))
 		}
 	}
 	if err != nil {
@@ -61,25 +67,26 @@ func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
 	return s.Get(w, plain)
 }
 
-// rowsNamed returns the indexes of rows that are named by their numbers; nil for no names.
-func rowsNamed(names []string, most int) (rows []int, err error) {
-	for _, name := range names {
-		row, err := strconv.Atoi(name)
-		if err != nil || row < 1 || row > most {
-			return nil, problem.Field("row", "range", 1, most)
+// rowsNamed returns the indexes of the rows that a query names by their numbers in one sheet, as the
+// results do; nil for no names. Of a repeated row it is the index of the first.
+func rowsNamed(ctx context.Context, query url.Values, reader *batch.Reader) ([]int, error) {
+	unknown := problem.Field("row", "row")
+	if !query.Has("row") && !query.Has("sheet") {
+		return nil, nil
+	}
+	numbers := map[int]bool{}
+	for _, name := range query["row"] {
+		number, err := strconv.Atoi(name)
+		if err != nil {
+			return nil, unknown
 		}
-		rows = append(rows, row-1)
+		numbers[number] = true
 	}
-	return rows, nil
-}
-
-// retried returns how many rows of a batch wait again at most, when only some are named or none.
-func retried(b *batch.Batch, named []int) int {
-	count := b.Counts[batch.Failed] + b.Counts[batch.Cancelled]
-	if named == nil {
-		return count
+	rows, err := reader.Named(ctx, numbers, query.Get("sheet"))
+	if err == nil && (len(rows) == 0 || len(rows) < len(numbers)) {
+		err = unknown
 	}
-	return min(count, len(named))
+	return rows, err
 }
 
 // giveBackUnretried gives back the room of rows that were not retried. Rows that have not ended yet

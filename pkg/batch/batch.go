@@ -209,13 +209,6 @@ func Room(id string, rows []Row) []pace.Kept {
 	return []pace.Kept{kept, promised}
 }
 
-// RetryRoom returns the room for the outcomes that a batch has not when its failed and its
-// cancelled rows wait again.
-func RetryRoom(b *Batch) []pace.Kept {
-	open := b.Counts[Waiting] + b.Counts[Running] + b.Counts[Failed] + b.Counts[Cancelled]
-	return []pace.Kept{{Name: PromiseName(b.ID), Size: int64(open) * RowRoom, TTL: AccountTTL}}
-}
-
 // Recorded is what Succeed and Fail did.
 type Recorded struct {
 	Last  bool   // the batch has ended with the row

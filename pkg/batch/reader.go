@@ -89,6 +89,41 @@ func (s *Store) Read(ctx context.Context, id string) (*Reader, error) {
 	return &Reader{store: s, id: id, keys: keys, states: states, chunks: map[int][]Row{}}, err
 }
 
+// Named returns the indexes of the rows with some numbers in a sheet. Of a row that duplicates another
+// it is the index of that one.
+func (r *Reader) Named(ctx context.Context, numbers map[int]bool, sheet string) (named []int, err error) {
+	for i := range r.states {
+		row, err := r.row(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		if row.Sheet == sheet && numbers[row.Number] {
+			named = append(named, row.DuplicateOf)
+		}
+	}
+	return named, nil
+}
+
+// Retried returns how many rows wait or run, and how many more Retry makes wait: all, or those with
+// some indexes. Duplicates have no outcome of their own and are not counted.
+func (r *Reader) Retried(rows []int) (open, again int) {
+	named := map[int]bool{}
+	for _, row := range rows {
+		named[row] = true
+	}
+	for i, code := range []byte(r.states) {
+		switch code {
+		case codeOf(Waiting), codeOf(Running):
+			open++
+		case codeOf(Failed), codeOf(Cancelled):
+			if rows == nil || named[i] {
+				again++
+			}
+		}
+	}
+	return open, again
+}
+
 // Next returns up to limit items from an index on, of one state or, with "", of
 // all, and the index of the next page; -1 at the end. Results are read only with
 // full.

@@ -142,21 +142,23 @@ return 1
 `)
 
 // scriptRetry makes the failed and the cancelled rows wait again, once for a name. ARGV: name,
-// and the indexes of the rows; none is all.
+// and the indexes of rows that duplicate none; no indexes are all rows.
 // Returns their number, or -1 when that was done before.
 var scriptRetry = redis.NewScript(luaBatch + `
 local states = redis.call('GET', KEYS[2])
 if not states then return 0 end
 local once = 'retry_' .. ARGV[1]
 if redis.call('HEXISTS', KEYS[1], once) == 1 then return -1 end
-local again, codes, retried, failed = {f = 'w', F = 'W', c = 'w', C = 'W'}, {}, 0, 0
+local codes, retried, failed = {}, 0, 0
 for code in string.gmatch(states, '.') do codes[#codes + 1] = code end
 local function retry(at)
   local code = codes[at]
-  if code == 'f' or code == 'c' then retried = retried + 1 end
+  if code ~= 'f' and code ~= 'c' then return false end
   if code == 'f' then failed = failed + 1 end
-  codes[at] = again[code] or code
-  return code
+  codes[at] = 'w'
+  for duplicate in string.gmatch(redis.call('HGET', KEYS[4], at - 1) or '', '%d+') do codes[duplicate + 1] = 'W' end
+  retried = retried + 1
+  return true
 end
 if #ARGV == 1 then
   for at = 1, #codes do retry(at) end

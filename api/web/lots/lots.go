@@ -297,8 +297,8 @@ func (l *Lots) changeLot(method, below string) request.Handler {
 		if err == nil {
 			err = frame.ParseForm(w, r)
 		}
-		if row := r.PostForm["row"]; row != nil { // of those that can be tried again
-			path += "?" + url.Values{"row": row}.Encode()
+		if r.PostForm.Has("row") { // one that can be tried again, and its sheet
+			path += "?" + url.Values{"row": r.PostForm["row"], "sheet": r.PostForm["sheet"]}.Encode()
 		}
 		if err == nil {
 			_, err = l.keyed(r.Context(), s, method, path, nil, nil)

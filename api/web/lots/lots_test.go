@@ -453,7 +453,7 @@ func TestOnlyWhatCanSucceedIsTriedAgain(t *testing.T) {
 			case strings.HasSuffix(r.URL.Path, "/items"):
 				_, _ = fmt.Fprintf(w, `{"items":[{"row":1,"url":"","state":"failed","error":{"code":"x","error":"X.","retryable":%s}}]}`, retryable)
 			case strings.HasSuffix(r.URL.Path, "/results"):
-				_, _ = fmt.Fprintf(w, `{"results":[{"row":7,"state":"failed","error":{"code":"x","error":"X.","retryable":%s}}]}`, retryable)
+				_, _ = fmt.Fprintf(w, `{"results":[{"row":7,"sheet":"A & B","state":"failed","error":{"code":"x","error":"X.","retryable":%s}}]}`, retryable)
 			default:
 				asked.Store(r.Method + " " + r.URL.RequestURI())
 				_, _ = w.Write([]byte(`{"id":"B1","state":"completed","rows":1,"counts":{"failed":1}}`))
@@ -461,13 +461,13 @@ func TestOnlyWhatCanSucceedIsTriedAgain(t *testing.T) {
 		}))
 		cookie := http.Header{"Cookie": {loggedIn(t, h)}}
 		body := frametest.Get(h, "/lots/B1", cookie).Body.String()
-		for _, button := range []string{`action="/lots/B1/retry"><button`, `action="/lots/B1/retry"><input type="hidden" name="row" value="7">`} {
+		for _, button := range []string{`action="/lots/B1/retry"><button`, `action="/lots/B1/retry"><input type="hidden" name="row" value="7"><input type="hidden" name="sheet" value="A &amp; B">`} {
 			if got := strings.Contains(body, button); got != want {
 				t.Errorf("retryable %s: %s is there: %t, want %t", retryable, button, got, want)
 			}
 		}
-		frametest.Post(h, "/lots/B1/retry", "row=7", cookie)
-		if got, want := asked.Load(), "POST /v1/batches/B1/retry?fields=all&lang=all&row=7"; got != want {
+		frametest.Post(h, "/lots/B1/retry", "row=7&sheet=A+%26+B&lang=sw", cookie)
+		if got, want := asked.Load(), "POST /v1/batches/B1/retry?fields=all&lang=all&row=7&sheet=A+%26+B"; got != want {
 			t.Errorf("the API was asked %s, want %s", got, want)
 		}
 	}

@@ -91,6 +91,7 @@ func (lotPreview) Readings() []lotColumn {
 // lotRow is a row of a table as the API understands it.
 type lotRow struct {
 	Row       int                `json:"row"`
+	Sheet     string             `json:"sheet"` // of several in a workbook
 	Reference string             `json:"reference"`
 	URL       string             `json:"url"`
 	Car       vehicle.QuoteInput `json:"car"`
