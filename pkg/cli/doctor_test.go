@@ -61,7 +61,7 @@ func TestDoctorNamesWhatIsIll(t *testing.T) {
 	}
 
 	for part, spoil := range map[string]func(t *testing.T){
-		"settings": func(t *testing.T) { t.Helper(); t.Setenv("BATCH_WINDOW", "60") },
+		"settings": func(t *testing.T) { t.Helper(); t.Setenv("KEY_JOBS", "many") },
 		"redis":    func(t *testing.T) { t.Helper(); t.Setenv("REDIS_URL", redistest.Start(t).URL) }, // keeps nothing
 		"tra": func(t *testing.T) {
 			t.Helper()
