@@ -242,18 +242,10 @@ func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result
 		view.Car.Source = vehicle.FromRequest
 	}
 	view.Given = givenPrice(view.Car)
-	read := view.Car
-	read.Make = view.Matched.Make
-	view.Request = view.Request.describing(read, view.Matched.ModelBody)
-	named := view.Car
-	if named.Model == "" { // described by an entry of the authority alone
-		named.Model, _, _ = strings.Cut(view.Matched.ModelBody, " - ")
-	}
-	view.Link, view.Name, view.Facts = frame.Followable(view.Input.URL), frame.NameOf(named), frame.FactsOf(view.Car, lang)
-	view.Why = figures.GroundsOf(&view.Estimate, view.Link)
-	if m := view.Matched; m.MatchedBy == vehicle.ByCaller && m.ModelBody == view.Request.fields[fieldMatched] {
-		view.Why.Sure = "answer.match_sent"
-	}
+	view.Request = view.Request.ofEstimate(&view.Estimate)
+	view.Link, view.Facts = frame.Followable(view.Input.URL), frame.FactsOf(view.Car, lang)
+	view.Name = frame.NameOf(named(view.Car, view.Matched.ModelBody))
+	view.Why = figures.GroundsOf(&view.Estimate, view.Link, view.Request.fields[fieldMatched])
 	view.Choose, view.Bid = found.with(r.URL.Path+"/choose"), view.Request.at("/bid", "target")
 	view.Compare = "/c?" + url.Values{"u1": {found.with(r.URL.Path)}}.Encode()
 	view.Paper, view.Look = found.with(r.URL.Path+"/paper"), found.with(r.URL.Path+"/doubts")

@@ -146,10 +146,10 @@ func (p *Pages) choose(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	view := choice{
-		Name: frame.NameOf(car), Back: found.with(strings.TrimSuffix(r.URL.Path, "/choose")),
+		Name: frame.NameOf(named(car, current)), Back: found.with(strings.TrimSuffix(r.URL.Path, "/choose")),
 		Here: r.URL.Path, Terms: found.hidden(),
 		Current: current, Request: request.describing(car, current),
-		Likely: likely, Query: firstWord(car.Model),
+		Likely: likely, Query: firstWord(named(car, current).Model),
 	}
 	if query := r.URL.Query(); query.Has("q") {
 		view.Query = query.Get("q")[:min(len(query.Get("q")), 100)]
@@ -230,6 +230,15 @@ func carOf(found *link) (car vehicle.Car, current string, likely []string, err e
 	car, current = estimate.Car, estimate.Matched.ModelBody
 	car.Make = estimate.Matched.Make
 	return car, current, append([]string{current}, labelsOf(estimate.Matched.Candidates)...), nil
+}
+
+// named returns a car with the model by which pages name it: that of the entry when an entry of the
+// authority alone describes the car.
+func named(car vehicle.Car, entry string) vehicle.Car {
+	if car.Model == "" {
+		car.Model, _, _ = strings.Cut(entry, " - ")
+	}
+	return car
 }
 
 // labelsOf returns the entries of candidates.

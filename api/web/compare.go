@@ -87,7 +87,8 @@ func (p *Pages) pairOf(r *http.Request, fields url.Values) (pair, error) {
 			err = errUnknown
 		}
 		if errors.Is(err, errUnknown) {
-			s.answer, s.Typed, view = nil, "", view.blame(i+1, "gone")
+			view = view.blame(i+1, "gone")
+			s.answer, s.Typed = nil, ""
 			continue
 		}
 		if err != nil {
@@ -117,11 +118,11 @@ func (l *link) isOfCar() bool { return l.Path == pathEstimate || l.Path == pathQ
 
 // carIn returns the name of the car of an answer, as far as it is known.
 func carIn(answer *link) string {
-	car, _, _, err := carOf(answer)
+	car, current, _, err := carOf(answer)
 	if err != nil {
 		return ""
 	}
-	return frame.NameOf(car)
+	return frame.NameOf(named(car, current))
 }
 
 // ofCar returns the address of the answer about a car, compared with another one: an address, or
@@ -351,7 +352,16 @@ func (p *Pages) comparison(w http.ResponseWriter, r *http.Request, found *link) 
 		return err
 	}
 	view.Old = view.Old || hasExpired(c.Car1) || hasExpired(c.Car2)
-	if err := p.setAnswers(r, answers, &view); err != nil {
+	requests := [2]form{{}, view.Request}
+	if requests[0], err = formOf(other); err != nil {
+		return err
+	}
+	for i, e := range []*vehicle.Estimate{&c.Car1, &c.Car2} {
+		requests[i] = requests[i].ofEstimate(e)
+		view.Cars[i].Match, _ = figures.SureOf(e.Matched, requests[i].fields[fieldMatched])
+	}
+	view.Request = requests[1]
+	if err := p.setAnswers(r, answers, requests[0], &view); err != nil {
 		return err
 	}
 	view.Heading = headingOf(c.Verdict, view.Cars)
@@ -389,8 +399,8 @@ func (p *Pages) judged(r *http.Request, answers [2]*link, lang string) (c vehicl
 }
 
 // setAnswers sets what a comparison of two answers has of each: its address, and its day. Where one
-// is of another day, the older is calculated again first.
-func (p *Pages) setAnswers(r *http.Request, answers [2]*link, view *comparison) error {
+// is of another day, the older is calculated again first: the other one by its request.
+func (p *Pages) setAnswers(r *http.Request, answers [2]*link, other form, view *comparison) error {
 	for i, answer := range answers {
 		at, err := p.ofCar(r.Context(), answer, "")
 		if err != nil {
@@ -399,13 +409,11 @@ func (p *Pages) setAnswers(r *http.Request, answers [2]*link, view *comparison) 
 		view.Cars[i].Answer, view.Cars[i].Day = at, localtime.Of(answer.Made).Format(time.DateOnly)
 	}
 	view.Change = "/c?" + url.Values{"u1": {view.Cars[0].Answer}, "u2": {view.Cars[1].Answer}}.Encode()
-	if view.Cars[0].Day >= view.Cars[1].Day {
-		return nil
+	if view.Cars[0].Day < view.Cars[1].Day {
+		view.Request, view.Old, view.Day = other, true, view.Cars[0].Day
+		view.Request.fields[termWith] = view.Cars[1].Answer
 	}
-	var err error
-	view.Request, err = formOf(answers[0])
-	view.Request.fields[termWith], view.Old, view.Day = view.Cars[1].Answer, true, view.Cars[0].Day
-	return err
+	return nil
 }
 
 // weigh says which car is cheaper, what the difference rests on, and on what the two are not alike.
@@ -452,17 +460,17 @@ func headingOf(v *vehicle.Verdict, cars []compared) message.Text {
 func (p *Pages) carsOf(c vehicle.Comparison, sheets [2]*linkedSheet, lang string) []compared {
 	cars := make([]compared, 0, 2)
 	for i, e := range []vehicle.Estimate{c.Car1, c.Car2} {
+		called := named(e.Car, e.Matched.ModelBody)
 		car := compared{
 			Number: i + 1, Advice: c.Verdict.Winner != nil && *c.Verdict.Winner == i+1,
-			Name: frame.NameOf(e.Car), Facts: frame.FactsOf(e.Car, lang),
+			Name: frame.NameOf(called), Facts: frame.FactsOf(e.Car, lang),
 			Link: frame.Followable(e.Input.URL), Sheet: sheetURL(e.Car),
 			Year: e.Car.Year, Read: sheets[i] != nil && sheets[i].report != nil,
 			Reading: sheets[i] != nil && sheets[i].Reading,
 		}
 		car.Price, car.Basis = priceOf(e.Car)
 		car.Given = givenPrice(e.Car) != ""
-		car.Match, _ = figures.SureOf(e.Matched)
-		car.Model = strings.TrimSpace(e.Car.Make + " " + e.Car.Model)
+		car.Model = strings.TrimSpace(called.Make + " " + called.Model)
 		if e.DriveAway != nil {
 			car.Rate = e.DriveAway.Exchange.Others.String()
 		}

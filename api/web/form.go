@@ -92,6 +92,13 @@ func (f form) describing(car vehicle.Car, label string) form {
 	return described
 }
 
+// ofEstimate returns the form that asks for the car of an estimate again.
+func (f form) ofEstimate(e *vehicle.Estimate) form {
+	read := e.Car
+	read.Make = e.Matched.Make
+	return f.describing(read, e.Matched.ModelBody)
+}
+
 // Fields returns the hidden fields of a form that repeats the request, but for those
 // that the form has itself.
 func (f form) Fields(without ...string) (hidden [][2]string) {

@@ -7,7 +7,9 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
+	"ushuru/api/web/links"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
@@ -154,5 +156,93 @@ func TestTheOtherCarIsKeptOnTheWay(t *testing.T) {
 			at = w.Header().Get("Location")
 		}
 		shows(t, h, at, "no longer on the site", "This car is to be compared with", strings.ReplaceAll(link, "&", "&amp;"))
+	}
+}
+
+// An answer that is no longer kept leaves its field empty, so that the buttons of the cars that the
+// visitor has looked at send the one that is picked alone.
+func TestAnAddressThatIsGoneDoesNotStay(t *testing.T) {
+	t.Parallel()
+	_, h := served(t, shop(t))
+	link := led(t, h, "/go", "u=https://cars.example/1&price=5000")
+	const gone = "/e/AAAAAAAAAAAAAAAAAAAAAAAAAA"
+	for name, c := range map[string]struct{ u1, u2, empty string }{
+		"alone":          {gone, "", "u1"},
+		"first":          {gone, link, "u1"},
+		"second":         {link, gone, "u2"},
+		"a sheet":        {link, asked(t, h, "/s", "u=https://cars.example/1.jpg"), "u2"},
+		"a forged price": {link, strings.Replace(link, "5000", "50", 1), "u2"},
+	} {
+		body := get(h, "/c?"+url.Values{"u1": {c.u1}, "u2": {c.u2}}.Encode(), nil).Body.String()
+		_, field, _ := strings.Cut(body, `id="`+c.empty+`"`)
+		if field, _, _ = strings.Cut(field, ">"); !strings.Contains(field, `value=""`) || !strings.Contains(field, `aria-invalid="true"`) {
+			t.Errorf("%s: got the field %q, want it empty and blamed\n%s", name, field, body)
+		}
+		if strings.Contains(body, gone) || !strings.Contains(body, "this answer is no longer kept") && name != "a sheet" {
+			t.Errorf("%s: got the address again or no reason\n%s", name, body)
+		}
+	}
+}
+
+// A comparison names a car that an entry of the authority alone describes by that entry, as its
+// answer does, and so do the forms for another car and another entry.
+func TestACarOfAnEntryAloneHasAName(t *testing.T) {
+	t.Parallel()
+	_, h := served(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != pathQuote {
+			shop(t)(w, r)
+			return
+		}
+		saying(estimate(t, func(e *vehicle.Estimate) {
+			e.Car.Model, e.Car.Year, e.Matched.ModelBody, e.Input.URL = "", 2011, "IST - NCP110", ""
+		}), nil)(w, r)
+	})
+	link := led(t, h, "/go", "u=https://cars.example/2")
+	hand := led(t, h, "/hand", "make=TOYOTA&modelBody=IST+-+NCP110&year=2011&price=4000&basis=fob")
+	shows(t, h, hand, "TOYOTA IST 2011")
+	shows(t, h, partOf(hand, "/choose", "en"), "TOYOTA IST 2011", `value="IST"`)
+	shows(t, h, "/c?"+url.Values{"u1": {hand}}.Encode(), "Car 1: TOYOTA IST 2011")
+	shows(t, h, pairs(t, h, hand, link), "Car 1: TOYOTA IST</b>", "Car 1: TOYOTA IST 2011", "TOYOTA IST 2011 – TOYOTA PASSO 2017")
+}
+
+// A comparison says of the match of a page that was sent what the answer says, and asks for the car
+// as it was read: the page cannot be read again.
+func TestASentPageIsComparedAsItsAnswerSays(t *testing.T) {
+	t.Parallel()
+	cached, chosen := shop(t), answering(t, func(e *vehicle.Estimate) { e.Matched.MatchedBy = vehicle.ByCaller })
+	pages, h := served(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == pathQuote {
+			chosen(w, r)
+			return
+		}
+		cached(w, r)
+	})
+	const ofPage, ofVisitor = "The match is that of the page you sent", "You chose it"
+	sent, link := sendPage(t, h).Header().Get("Location"), led(t, h, "/go", "u=https://cars.example/2")
+	another, _ := follow(t, h, sent+"?change=1&year=2014&freight=1300")
+	picked := led(t, h, "/hand", "make=TOYOTA&modelBody=OTHER&matched=X&year=2014&price=4000&basis=cf")
+	for _, sides := range [][2]string{{another, link}, {link, another}, {picked, link}} {
+		want, not := ofPage, ofVisitor
+		if sides[0] == picked {
+			want, not = not, want
+		}
+		if body := shows(t, h, pairs(t, h, sides[0], sides[1]), want); strings.Contains(body, not) {
+			t.Errorf("%v: got %q\n%s", sides, not, body)
+		}
+	}
+
+	token := strings.TrimPrefix(sent, "/e/")
+	made := time.Now().AddDate(0, 0, -10).Unix()
+	if err := pages.links.Redis.HSet(t.Context(), links.Key(token), "made", made).Err(); err != nil {
+		t.Fatal(err)
+	}
+	for _, sides := range [][2]string{{sent, link}, {link, sent}} {
+		body := get(h, pairs(t, h, sides[0], sides[1]), nil).Body.String() // the sent one is older
+		again := between(body, `class="note"><p>Figures of`, "</form>")
+		for _, want := range []string{`action="/hand"`, `name="make" value="TOYOTA"`, `name="price"`, `name="year"`, `name="with" value="` + link} {
+			if !strings.Contains(again, want) || strings.Contains(again, `name="u"`) {
+				t.Errorf("%v: got the form that calculates again\n%s\nwant %s in it and no address of a page\n%s", sides, again, want, body)
+			}
+		}
 	}
 }

@@ -40,8 +40,8 @@ type Scenarios struct {
 	Settle  *message.Text
 }
 
-// GroundsOf returns what the number of an estimate rests on.
-func GroundsOf(e *vehicle.Estimate, link string) Grounds {
+// GroundsOf returns what the number of an estimate rests on. Sent is as for SureOf.
+func GroundsOf(e *vehicle.Estimate, link, sent string) Grounds {
 	w := Grounds{Taxes: taxLinesOf(e), Changes: scenariosOf(e)}
 	if at, err := url.Parse(link); err == nil {
 		w.Site = strings.TrimPrefix(at.Hostname(), "www.")
@@ -57,19 +57,23 @@ func GroundsOf(e *vehicle.Estimate, link string) Grounds {
 	if s := e.Summary.IfLandedBy; s != nil && s.OnTheRoad != nil && !slices.ContainsFunc(e.DriveAway.Scenarios, isAboutLanding) {
 		w.Landed = s
 	}
-	w.Sure, w.Reasons = SureOf(e.Matched)
+	w.Sure, w.Reasons = SureOf(e.Matched, sent)
 	return w
 }
 
 // SureOf returns the key of how sure a match is, and why: what was adjusted, and how the entry was
-// found where that is no reason of certainty.
-func SureOf(m vehicle.Matched) (sure string, reasons []message.Text) {
+// found where that is no reason of certainty. Sent is the entry that was matched with a page which
+// the visitor sent, and that the visitor did not choose; "" for none.
+func SureOf(m vehicle.Matched, sent string) (sure string, reasons []message.Text) {
 	for _, a := range m.Adjustments {
 		if a.Text != nil {
 			reasons = append(reasons, *a.Text)
 		}
 	}
 	if m.MatchedBy == vehicle.ByCaller {
+		if m.ModelBody == sent {
+			return "answer.match_sent", reasons
+		}
 		return "answer.match_chosen", reasons
 	}
 	if m.Text != nil && (len(reasons) == 0 || m.MatchedBy != vehicle.ByCode) {
