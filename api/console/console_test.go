@@ -356,8 +356,9 @@ func TestCountersEqualABatch(t *testing.T) {
 	s := start(t)
 	const listings = 4
 	made := s.batch(listings)
-	now := s.until("the rows are counted", func(now status.Status) bool {
-		return len(now.Sites) == 1 && now.Sites[0].Read+now.Sites[0].Gone == listings+2
+	now := s.until("the rows are counted, and the worker lives", func(now status.Status) bool {
+		return len(now.Sites) == 1 && now.Sites[0].Read+now.Sites[0].Gone == listings+2 &&
+			len(now.Workers) > 0 && len(now.Workers[0].Workers) > 0
 	})
 	site := now.Sites[0]
 	if b := now.Batches[0]; b.ID != made.ID || b.Counts["failed"] != 2 || b.Reason != "listing_gone" || b.Name != "demo" {
