@@ -125,7 +125,7 @@ func messageForAgent(lines []bill.Judged) string {
 	said.WriteString(message.Say("page/bill.message", nil).EN)
 	count := 0
 	for _, l := range lines {
-		if rankOf(l.Verdict) >= rankOf(bill.Unknown) {
+		if l.AmountTZS != "" && rankOf(l.Verdict) >= rankOf(bill.Unknown) {
 			count++
 			_, _ = fmt.Fprintf(&said, "\n%d. %s: TZS %s", count, l.Name, strings.TrimSuffix(l.AmountTZS, ".00"))
 		}

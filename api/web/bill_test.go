@@ -80,3 +80,16 @@ func TestABillIsCheckedOnItsPage(t *testing.T) {
 		}
 	}
 }
+
+// TestTheAgentIsAskedForLinesWithASum: one without a sum says nothing to the agent.
+func TestTheAgentIsAskedForLinesWithASum(t *testing.T) {
+	t.Parallel()
+	unread := bill.Judged{Name: "Total", Verdict: bill.Unknown}
+	if got := messageForAgent([]bill.Judged{unread}); got != "" {
+		t.Errorf("got the message %q, want none", got)
+	}
+	got := messageForAgent([]bill.Judged{unread, {Name: "Chai", AmountTZS: "20000.00", Verdict: bill.Unknown}})
+	if strings.Contains(got, "Total") || !strings.HasSuffix(got, "\n1. Chai: TZS 20000") {
+		t.Errorf("got the message %q, want the line with a sum alone", got)
+	}
+}

@@ -87,6 +87,7 @@ type Judged struct {
 
 	amount, over decimal.Decimal
 	of           owed // zero for an amount that was not compared
+	isHeading    bool // it is named as the total, and has no number
 }
 
 // Source is on what a range rests.

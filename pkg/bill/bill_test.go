@@ -230,6 +230,24 @@ func TestATotalThatCannotBeReadIsNamed(t *testing.T) {
 	}
 }
 
+// A heading that looks like the total is no line of a bill whose total is read, wherever it stands.
+func TestAHeadingBesideTheTotalIsNoLine(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"Total\nDelivery order 180,200\nAgency fee 400,000\nTotal 580,200",
+		"Delivery order 180,200\nAgency fee 400,000\nJUMLA 580,200\nAmount due:",
+	} {
+		got := judged(t, forester("JAPAN"), "2026-11-23", text)
+		if len(got.Lines) != 2 || got.StatedTZS != "580200.00" || got.Verdict != Fits {
+			t.Errorf("%q: got %+v, want two lines that fit", text, got)
+		}
+	}
+	unread := judged(t, forester("JAPAN"), "2026-11-23", "Delivery order 180,200\nAgency fee 400,000\nTotal 580,200\nGrand total 1,2345")
+	if len(unread.Lines) != 3 || unread.Verdict != Ask {
+		t.Errorf("got %+v, want that the second total is said not to be read", unread)
+	}
+}
+
 // The invoice is above TRA's value: the taxes range from its own figure to that on the invoice.
 func TestTaxesOnTheInvoiceAreNotTooHigh(t *testing.T) {
 	t.Parallel()

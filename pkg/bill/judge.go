@@ -106,7 +106,8 @@ func (j *judge) read(row int, line Line) {
 	if !ok {
 		l.Verdict, l.Text = Unknown, message.SayCoded("bill/no_amount", nil)
 		if isTotal(nameIn(line.Name)) {
-			l.Text = message.SayCoded("bill/no_total", nil)
+			inName, _ := amountIn(line.Name)
+			l.Text, l.isHeading = message.SayCoded("bill/no_total", nil), !of.isThere && !inName.isThere
 		}
 		j.answer.Lines = append(j.answer.Lines, l)
 		return
@@ -350,6 +351,9 @@ func (j *judge) covered(code string) bool {
 // conclude sums the bill up.
 func (j *judge) conclude() {
 	a := &j.answer
+	if j.stated != nil { // Total may be a heading too
+		a.Lines = slices.DeleteFunc(a.Lines, func(l Judged) bool { return l.isHeading })
+	}
 	billed, questioned, firm, unexplained := decimal.Zero, decimal.Zero, decimal.Zero, decimal.Zero
 	clean := true
 	var rows []string
