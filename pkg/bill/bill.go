@@ -115,6 +115,9 @@ type owed struct {
 // shillings matches the currency between a name and its amount.
 var shillings = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:tzs|tshs?|shs?|/=)$`)
 
+// currencyBefore matches the currency before the number that it belongs to.
+var currencyBefore = regexp.MustCompile(`(?i)(?:\b(?:tzs|tshs?|shs?|usd|us|dollars?|dola)|(?:us)?\$)[.:]?\s*$`)
+
 // trimmed returns a name without what parts it from its amount.
 func trimmed(name string) string { return strings.TrimRight(strings.TrimSpace(name), " \t:=-.|/") }
 
@@ -167,7 +170,8 @@ func Lines(text string) (lines string, isBill bool) {
 				return text, false
 			}
 			// A small number is one of the name, VAT 18 %; one that cannot be read ends its line.
-			if at = from; ok && said.Value.LessThan(leastAmount) || !ok && to-from < len("1000") {
+			at = from - len(currencyBefore.FindString(rest[:from]))
+			if ok && said.Value.LessThan(leastAmount) || !ok && to-from < len("1000") {
 				continue
 			}
 			lines = rest[from:to] + "\n" + strings.TrimSpace(rest[to:]) + " " + lines

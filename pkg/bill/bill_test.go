@@ -302,6 +302,8 @@ func TestABillIsKnownByItsLines(t *testing.T) {
 		"Import duty 1,200,000 VAT 18% 900,000 ada ya wakala laki 4": "Import duty 1,200,000\nVAT 18% 900,000\nada ya wakala laki 4",
 		"Duty 1,200,000 (25%) VAT 900,000":                           "Duty 1,200,000\n(25%) VAT 900,000",
 		"Duty 1,200,000 Wharfage 2450,567 VAT 900,000":               "Duty 1,200,000\nWharfage 2450,567\nVAT 900,000",
+		"Freight Dec 2026 USD 1300 Wharfage May 2026 TSh 900,000":    "Freight Dec 2026 USD 1300\nWharfage May 2026 TSh 900,000",
+		"Storage 14 days May 2000/= Wharfage 900,000":                "Storage 14 days May 2000/=\nWharfage 900,000",
 		"Registration T 007 300,000 Wharfage 900,000":                "Registration T 007 300,000\nWharfage 900,000",
 	} {
 		got, isBill := Lines(text)

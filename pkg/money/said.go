@@ -47,6 +47,10 @@ var (
 	day, monthNumber, year = `(?:0?[1-9]|[12]\d|3[01])`, `(?:0?[1-9]|1[0-2])`, `(?:19|20)\d\d`
 	monthName              = `(?:jan(?:uary|uari)?|feb(?:ruary|ruari)?|mar(?:ch)?|machi|apr(?:il|ili)?|may|mei|` +
 		`june?|juni|july?|julai|aug(?:ust)?|agosti|sept?(?:ember|emba)?|oct(?:ober)?|okt(?:oba)?|nov(?:ember|emba)?|dec(?:ember)?|des(?:emba)?)`
+	monthAndYear = regexp.MustCompile(`^\p{L}+\.?[ -]\d+$`)
+	// beforeCurrency matches a currency to which no number after it belongs.
+	beforeCurrency = regexp.MustCompile(`(?i)^(?:(?:us)?\$| */[=-]| *(?:(?:us)?\$|¥|(?:usd?|dollars?|dola|tzs|tshs?|shs?|shilingi|` +
+		`shillings?|jpy|yen|yeni)\b)(?:\P{N}*$|\P{N}*\p{L}))`)
 	// abbreviation is a letter, or another point, before a point that is none of a number: Tsh.500.
 	abbreviation = regexp.MustCompile(`([\p{L}.])\.(\d)`)
 
@@ -96,7 +100,7 @@ func ParseSaid(text string) (Said, error) {
 // number of percent are none. A last number that is no sum, or only a part of one, is no sum either: ok is
 // false, and the bytes are its. They are 0 in a text without a number.
 func LastSaid(text string) (said Said, from, to int, ok bool) {
-	text = separated(dates.ReplaceAllStringFunc(text, func(date string) string { return strings.Repeat("\n", len(date)) }))
+	text = separated(withoutDates(text))
 	l := line{text, words.FindAllStringIndex(text, -1)}
 	const longest = 12 // words of a sum
 	for end := len(l.places); end > 0; end-- {
@@ -122,6 +126,25 @@ func LastSaid(text string) (said Said, from, to int, ok bool) {
 		}
 	}
 	return Said{}, 0, 0, false
+}
+
+// withoutDates returns a text of the same length with line feeds in place of its dates. A month and
+// what may be its year are no date before a currency: Storage May 2000/=. Zeros, which are no sum,
+// stand in their place where a sum is before them, of which the currency may be.
+func withoutDates(text string) string {
+	plain := []byte(text)
+	for _, at := range dates.FindAllStringIndex(text, -1) {
+		fill := "\n"
+		if after := beforeCurrency.FindString(text[at[1]:]); after != "" && monthAndYear.MatchString(text[at[0]:at[1]]) {
+			before, _, _, isSum := LastSaid(text[:at[0]])
+			if after[0] != ' ' || !isSum || before.Currency == "" && before.Value.LessThan(scales["k"]) {
+				continue
+			}
+			fill = "0"
+		}
+		copy(plain[at[0]:], strings.Repeat(fill, at[1]-at[0]))
+	}
+	return string(plain)
 }
 
 // line is a text, and where its words stand.

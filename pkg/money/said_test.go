@@ -101,6 +101,37 @@ func TestADateIsNoSum(t *testing.T) {
 	}
 }
 
+// TestASumAfterAMonthIsNoYear where a currency follows it. Where that may be of another sum, there is none.
+func TestASumAfterAMonthIsNoYear(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Storage 14 days May 2000/=":           "2000 TZS",
+		"Storage 14 days May 2000/-":           "2000 TZS",
+		"Freight 40ft Dec 2000 USD":            "2000 USD",
+		"Freight 40ft Dec. 2000 dollars":       "2000 USD",
+		"Freight 40ft Dec 2000$":               "2000 USD",
+		"Storage 7 days Juni 2050 tshs":        "2050 TZS",
+		"Storage 7 days Juni 1950 yen":         "1950 JPY",
+		"Storage 450,000/= May 2026":           "450000 TZS",
+		"Freight USD 2,000 Dec 2026":           "2000 USD",
+		"Freight 12 Dec 2026 USD 2000":         "2000 USD",
+		"USD 2000 Dec 2026":                    "2000 USD",
+		"Storage 450,000 May 2026 only":        "450000",
+		"Storage 7 days May 2000/= + 18%":      "2000 TZS",
+		"Storage 7 days May 2000 TSh, VAT 18%": "2000 TZS",
+		"Freight Dec 2026 USD 130":             "130 USD",
+		"Freight Dec 2026 USD 2000":            "2000 USD",
+		"Freight Dec 2026 Tsh. 450,000":        "450000 TZS",
+		"Freight 450,000 Dec 2026 USD":         "0",
+		"Freight USD 900 Dec 2026 USD":         "0",
+	} {
+		got, _, _, ok := money.LastSaid(text)
+		if said := strings.TrimSpace(got.Value.String() + " " + got.Currency); ok != (want != "0") || ok && said != want {
+			t.Errorf("%q: got %s (%t), want %s, where 0 is none", text, said, ok, want)
+		}
+	}
+}
+
 // A number that cannot be read is said to be there: neither a piece of it nor a number before it is
 // the sum.
 func TestALastNumberThatIsNoSum(t *testing.T) {
