@@ -38,7 +38,7 @@ func TestAttackVisitorsAtTheCapOfThePages(t *testing.T) {
 		name: "visitors at the cap of the pages", factor: 1.5, lead: pick(10*time.Second, 4*time.Second),
 		run: func(ctx context.Context, visitors *caller) {
 			visitors.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-			atOnce(ctx, 4, func(ctx context.Context, i int) {
+			atOnce(ctx, 32, func(ctx context.Context, i int) {
 				switch got := visitors.visit(ctx, fmt.Sprintf("%s/%d", site, i)); got.status {
 				case http.StatusSeeOther:
 					admitted.Add(1)
