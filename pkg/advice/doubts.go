@@ -123,7 +123,7 @@ func (l *doubtList) sheet(e vehicle.Estimate, c *Condition) {
 		quote := quoted(flag.QuoteJP)
 		l.add(vehicle.Doubt{
 			Code: flag.Rule, Source: source, Quote: quote, Panel: flag.Panel, Ask: sheetAsk(flag.Rule),
-			Text: withQuote("doubt/sheet", vehicle.Text{EN: flag.Text.EN, SW: flag.Text.SW}, quote),
+			Text: withQuote("doubt/sheet", findingOf(flag.Text), quote),
 		}, flag.Level)
 	}
 	l.unproved(e, c)
@@ -180,6 +180,16 @@ func about(category, level string) vehicle.Text {
 		text = sheet.TextOf("about", category)
 	}
 	return vehicle.Text{EN: text.EN, SW: text.SW, Draft: true}
+}
+
+// findingOf returns what a flag of a sheet has found, without the words that the sheet says it: the
+// heading of a doubt has them.
+func findingOf(flag sheet.Text) vehicle.Text {
+	says := sheet.TextOf("level", string(condition.Disqualify))
+	return vehicle.Text{
+		EN: strings.TrimPrefix(flag.EN, strings.TrimSuffix(says.EN, "%s")),
+		SW: strings.TrimPrefix(flag.SW, strings.TrimSuffix(says.SW, "%s")),
+	}
 }
 
 // gradeText returns what a grade that is no good one means.

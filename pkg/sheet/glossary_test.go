@@ -57,9 +57,13 @@ func TestTheTablesAreWhole(t *testing.T) {
 	}
 	for _, category := range condition.Categories {
 		for _, level := range []condition.Severity{condition.Caution, condition.Doubt, condition.Grave, condition.Disqualify} {
-			if text := sayOf(condition.Finding{Category: category, Severity: level}); text.EN == "" || text.SW == "" ||
+			text := sayOf(condition.Finding{Category: category, Severity: level})
+			if text.EN == "" || text.SW == "" ||
 				strings.HasSuffix(text.EN, ": ") {
 				t.Errorf("%s %s: got %+v, want a text in both languages", category, level, text)
+			}
+			if level.IsGrave() && !(strings.HasPrefix(text.EN, "the sheet says: ") && strings.HasPrefix(text.SW, "karatasi inasema: ")) {
+				t.Errorf("%s %s: got %+v, want it to say that the sheet says it", category, level, text)
 			}
 		}
 		isHarmless := slices.Contains([]condition.Category{"interior", "equipment"}, category)

@@ -39,8 +39,8 @@ func ExampleText() {
 	// - First registration: 2014-04 (「H26年4月」).
 	// - Repair history: not stated on this sheet. That is not the same as none.
 	// - Confidence of the reading: high.
-	// - Warning: a fault of the engine; the cost is not known (「エンジン異音」).
-	// - Warning: corrosion; the cost is not known (「C2」).
+	// - Warning: the sheet says: a fault of the engine; the cost is not known (「エンジン異音」).
+	// - Warning: the sheet says: corrosion; the cost is not known (「C2」).
 	// - Warning: the sheet has a note that we do not fully understand (「謎の部品ガタツキ有」).
 	// - Warning: an outer panel was replaced or needs work (「XX」).
 	// - Differs from the listing: mileage in km. The sheet says 87654, the listing 45000.
