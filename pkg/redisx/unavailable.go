@@ -16,20 +16,22 @@ import (
 var unavailableReplies = []string{
 	"LOADING", "READONLY", "MASTERDOWN", "OOM", "MISCONF", "NOREPLICAS", "CLUSTERDOWN", "TRYAGAIN", "BUSY ", "UNBLOCKED",
 	"ERR max number of clients reached",
+	// Of the client, which has them without a type.
+	"redis: cluster has no nodes", "redis: no sentinels configured", "redis: all sentinels specified in configuration are unreachable",
 }
 
 // IsUnavailable reports whether an error means that Redis cannot be reached, or that
 // it accepts no such command now and will accept it later. Other errors of a server
 // return with every attempt.
 func IsUnavailable(err error) bool {
-	if err == nil || errors.Is(err, redis.Nil) {
+	if _, ok := errors.AsType[net.Error](err); ok { // also joined with the nil of a sentinel that knows no master
+		return true
+	}
+	if err == nil {
 		return false
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, redis.ErrPoolTimeout) ||
-		errors.Is(err, redis.ErrPoolExhausted) || errors.Is(err, context.DeadlineExceeded) {
-		return true
-	}
-	if _, ok := errors.AsType[net.Error](err); ok {
+		errors.Is(err, redis.ErrPoolExhausted) || errors.Is(err, redis.ErrClosed) || errors.Is(err, context.DeadlineExceeded) {
 		return true
 	}
 	text := err.Error() // scripts and other packages wrap the reply without its type

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -26,6 +27,11 @@ func TestIsUnavailable(t *testing.T) {
 		{errors.New("asynq: OOM command not allowed when used memory > 'maxmemory'"), true},
 		{errors.New("READONLY You can't write against a read only replica. script: 1f"), true},
 		{errors.New("ERR a script failed"), false},
+		{fmt.Errorf("jobs: %w", redis.ErrClosed), true},
+		{errors.New("redis: cluster has no nodes"), true},
+		{errors.New("redis: no sentinels configured"), true},
+		{errors.New("redis: all sentinels specified in configuration are unreachable: redis: nil"), true},
+		{errors.Join(redis.Nil, &net.OpError{Op: "dial", Err: errors.New("connection refused")}), true},
 	} {
 		if got := redisx.IsUnavailable(c.err); got != c.want {
 			t.Errorf("%v: %v", c.err, got)
