@@ -57,7 +57,7 @@ const (
 	termAgent     = "agent"     // the fee of the clearing agent, in shillings
 	termRate      = "rate"      // shillings for a dollar
 	termLanding   = "landing"   // day
-	termWith      = "with"      // what the car is to be compared with, as the visitor entered it: mostly the address of its answer
+	termWith      = "with"      // what the car is to be compared with, as entered: mostly the address of its answer
 	termSignature = "sig"
 
 	termYear = "year" // of manufacture: no term, the authority is asked for it
@@ -94,9 +94,7 @@ func termsIn(fields url.Values) url.Values {
 }
 
 // seal returns a text that only a server of these pages can make of some others.
-func (p *Pages) seal(parent context.Context, texts ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
-	defer cancel()
+func (p *Pages) seal(ctx context.Context, texts ...string) (string, error) {
 	secret, err := redisx.Secret(ctx, p.options.Redis, "page:secret")
 	if err != nil {
 		return "", request.ErrUnavailable.WithCause(err)

@@ -185,7 +185,7 @@ func (p *Pages) submitCompare(w http.ResponseWriter, r *http.Request) error {
 	if isSameAnswer(first, second) {
 		return p.Render(w, r, http.StatusUnprocessableEntity, compareScreen(view.blame(0, "same")))
 	}
-	http.Redirect(w, r, second, http.StatusSeeOther) //nolint:gosec // a path of ours
+	http.Redirect(w, r, second, http.StatusSeeOther)
 	return nil
 }
 
@@ -336,7 +336,7 @@ func (p *Pages) comparison(w http.ResponseWriter, r *http.Request, found *link) 
 		return err
 	}
 	if instead != "" {
-		http.Redirect(w, r, instead, http.StatusSeeOther) //nolint:gosec // a path of ours
+		http.Redirect(w, r, instead, http.StatusSeeOther)
 		return nil
 	}
 	lang, answers := p.Language(w, r), [2]*link{other, found}

@@ -142,7 +142,7 @@ func (p *Pages) submitHand(w http.ResponseWriter, r *http.Request) error {
 	var why *problem.Problem
 	switch {
 	case err == nil:
-		http.Redirect(w, r, address, http.StatusSeeOther) //nolint:gosec // a path of ours
+		http.Redirect(w, r, address, http.StatusSeeOther)
 		return nil
 	case errors.As(err, &why):
 		why.SetHeader(w.Header())

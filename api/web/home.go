@@ -89,7 +89,7 @@ func (p *Pages) begin(
 	if err != nil {
 		return p.refuse(w, r, err, again)
 	}
-	http.Redirect(w, r, address, http.StatusSeeOther) //nolint:gosec // a path of ours
+	http.Redirect(w, r, address, http.StatusSeeOther)
 	return nil
 }
 

@@ -99,7 +99,7 @@ func (p *Pages) meant(w http.ResponseWriter, r *http.Request, text string) (answ
 	case address == "":
 		return true, p.unclear(w, r, "page/home.unclear", home{URL: text})
 	}
-	http.Redirect(w, r, address, http.StatusSeeOther) //nolint:gosec // a path of these pages
+	http.Redirect(w, r, address, http.StatusSeeOther)
 	return true, nil
 }
 

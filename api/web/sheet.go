@@ -100,7 +100,7 @@ func (p *Pages) sendSheet(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	http.Redirect(w, r, address, http.StatusSeeOther) //nolint:gosec // a path of ours
+	http.Redirect(w, r, address, http.StatusSeeOther)
 	return nil
 }
 

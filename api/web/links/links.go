@@ -157,9 +157,7 @@ func sizeOf(fields []any) (size int) {
 }
 
 // Put stores a link under its token.
-func (l Store) Put(parent context.Context, token string, made Link) error {
-	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
-	defer cancel()
+func (l Store) Put(ctx context.Context, token string, made Link) error {
 	fields := []any{
 		"path", made.Path, "body", string(redisx.Pack(made.Body)), "job", made.Job, "network", made.Network,
 		"made", strconv.FormatInt(made.Made.Unix(), 10),
@@ -185,9 +183,7 @@ func (l Store) Put(parent context.Context, token string, made Link) error {
 }
 
 // Show writes how a link ended, unless that is known.
-func (l Store) Show(parent context.Context, token string, of *Link, end Shown) error {
-	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
-	defer cancel()
+func (l Store) Show(ctx context.Context, token string, of *Link, end Shown) error {
 	data, err := plainjson.Encode(end)
 	if err != nil {
 		return err
@@ -207,9 +203,7 @@ func (l Store) Show(parent context.Context, token string, of *Link, end Shown) e
 }
 
 // Find returns a link; ErrUnknown when the token leads nowhere.
-func (l Store) Find(parent context.Context, token string) (*Link, error) {
-	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
-	defer cancel()
+func (l Store) Find(ctx context.Context, token string) (*Link, error) {
 	fields, err := l.Redis.HGetAll(ctx, Key(token)).Result()
 	if err != nil {
 		return nil, request.ErrUnavailable.WithCause(err)

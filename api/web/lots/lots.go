@@ -209,9 +209,7 @@ func (l *Lots) login(w http.ResponseWriter, r *http.Request) error {
 
 // countLogin counts a key that was typed, unless the network has tried too many.
 func (l *Lots) countLogin(r *http.Request) error {
-	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
-	defer cancel()
-	allowed, err := l.logins.Take(ctx, pace.Limit{
+	allowed, err := l.logins.Take(r.Context(), pace.Limit{
 		Key: "rate:page:login:" + request.From(r).Network, Rate: maxLogins / time.Hour.Seconds(), Burst: maxLogins,
 	})
 	switch {

@@ -29,9 +29,7 @@ var errNoSession = errors.New("lots: no session")
 
 // sealer returns what encrypts and checks the cookies of sessions, by a secret that all
 // processes share, and the secret.
-func (l *Lots) sealer(parent context.Context) (*securecookie.SecureCookie, []byte, error) {
-	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
-	defer cancel()
+func (l *Lots) sealer(ctx context.Context) (*securecookie.SecureCookie, []byte, error) {
 	secret, err := redisx.Secret(ctx, l.options.Redis, keySecret)
 	if err != nil {
 		return nil, nil, request.ErrUnavailable.WithCause(err)

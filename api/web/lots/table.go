@@ -56,9 +56,7 @@ func (t lotTable) sum() string {
 func keyTable(s session) string { return "page:table:" + s.id }
 
 // putTable keeps the table of a session until it is started.
-func (l *Lots) putTable(parent context.Context, s session, table lotTable) error {
-	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
-	defer cancel()
+func (l *Lots) putTable(ctx context.Context, s session, table lotTable) error {
 	pipe := l.options.Redis.Pipeline()
 	pipe.Del(ctx, keyTable(s))
 	pipe.HSet(ctx, keyTable(s), "name", table.name, "data", redisx.Pack(table.data))
@@ -72,9 +70,7 @@ func (l *Lots) putTable(parent context.Context, s session, table lotTable) error
 var errNoTable = problem.Because(http.StatusConflict, message.New("page/lots.send_again", nil), nil)
 
 // tableOf returns the table of a session; errNoTable when it is another one or gone.
-func (l *Lots) tableOf(parent context.Context, s session, sum string) (lotTable, error) {
-	ctx, cancel := context.WithTimeout(parent, request.RedisTimeout)
-	defer cancel()
+func (l *Lots) tableOf(ctx context.Context, s session, sum string) (lotTable, error) {
 	fields, err := l.options.Redis.HGetAll(ctx, keyTable(s)).Result()
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return lotTable{}, request.ErrUnavailable.WithCause(err)
