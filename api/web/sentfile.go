@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"ushuru/api/request"
+	"ushuru/api/web/frame"
 	"ushuru/pkg/bill"
 )
 
@@ -31,6 +32,9 @@ func (p *Pages) sentFile(w http.ResponseWriter, r *http.Request, data []byte) (p
 		lines, isBill := "", false
 		err := p.inTurn(r.Context(), r, func(context.Context) error {
 			lines, isBill = bill.Lines(string(plain[:min(len(plain), maxText)]))
+			if len(plain) > maxText {
+				lines = string(plain[:min(len(plain), frame.MaxForm)]) // which the API says is too long
+			}
 			return nil
 		})
 		if err != nil {
@@ -47,22 +51,21 @@ func (p *Pages) sentFile(w http.ResponseWriter, r *http.Request, data []byte) (p
 	return nil, p.forward(w, r, data, p.sendSheet) // which says of other files what they are
 }
 
-// forward gives a file to who reads it from a form with nothing else.
+// forward gives a file to who reads it from a form with nothing else, without copying it.
 func (*Pages) forward(w http.ResponseWriter, r *http.Request, data []byte, to request.Handler) error {
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
-	part, err := form.CreateFormFile("file", "file")
-	if err == nil {
-		_, err = part.Write(data)
-	}
-	if err == nil {
-		err = form.Close()
-	}
-	if err != nil {
+	var around bytes.Buffer
+	form := multipart.NewWriter(&around)
+	if _, err := form.CreateFormFile("file", "file"); err != nil {
 		return fmt.Errorf("web: a form in memory: %w", err)
 	}
+	head := around.Len()
+	if err := form.Close(); err != nil {
+		return fmt.Errorf("web: a form in memory: %w", err)
+	}
+	whole := around.Bytes()
+	body := io.MultiReader(bytes.NewReader(whole[:head]), bytes.NewReader(data), bytes.NewReader(whole[head:]))
 	r = r.Clone(r.Context())
-	r.Body, r.ContentLength, r.PostForm, r.Form = io.NopCloser(&body), int64(body.Len()), nil, nil
+	r.Body, r.ContentLength, r.PostForm, r.Form = io.NopCloser(body), int64(len(whole)+len(data)), nil, nil
 	r.Header.Set("Content-Type", form.FormDataContentType())
 	return to(w, r)
 }

@@ -25,6 +25,7 @@ func TestAFileIsWhatItsBytesAre(t *testing.T) {
 		"from Chromium": {file: "<!DOCTYPE html>\n<!-- saved from url=(0022)https://cars.example/3 -->\n" + car, to: pathEstimate, has: "cars.example/3"},
 		"no address":    {file: car, want: "does not say where it is from"},
 		"bill":          {file: "Wharfage 450,000\nDelivery order 120,000\nAgency fee 500,000\n", to: pathBill, has: "Wharfage"},
+		"long bill":     {file: strings.Repeat("Wharfage 450,000\n", 700) + "Delivery order 120,000\n", to: pathBill, has: "Delivery order"},
 		"table":         {file: "url,price\nhttps://cars.example/1,5000\n", want: `name="key"`},
 		"workbook":      {file: "PK\x03\x04 xl/workbook.xml", want: `name="key"`},
 		"empty":         {file: "", want: "choose a file first"},
