@@ -104,6 +104,8 @@ func (k *Work) Confirm(ctx context.Context) error {
 	if k.options.Confirm == nil {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, request.RedisTimeout)
+	defer cancel()
 	if err := k.options.Confirm(ctx); err != nil {
 		return request.ErrUnavailable.WithCause(err)
 	}

@@ -341,7 +341,8 @@ func (s *Resource) Cancel(w http.ResponseWriter, plain *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx := r.Context()
+	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
+	defer cancel()
 	if err := s.options.Batches.Cancel(ctx, b.ID); err != nil {
 		return err
 	}
