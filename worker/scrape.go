@@ -92,7 +92,9 @@ func (s *scraper) scrape(ctx context.Context, job *jobs.Job) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	got.Scraped.Car.ReadAt = localtime.Stamp(now)
+	if input.Page == "" { // when the caller's was read, nobody knows
+		got.Scraped.Car.ReadAt = localtime.Stamp(now)
+	}
 	if address := got.Scraped.Car.ConditionReportURL; address != nil {
 		// The canonical URL names the image in full size and is the sheet's cache key.
 		// The URL of a host that is not supported stays as the page gives it.

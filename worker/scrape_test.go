@@ -189,6 +189,12 @@ func TestAPageThatWasSentIsReadAndNothingIsFetched(t *testing.T) {
 	if d.requests != 0 {
 		t.Error("the site was asked")
 	}
+	if got.Car.ReadAt != "" {
+		t.Errorf("got the date %s, want none: when the page was fetched is not known", got.Car.ReadAt)
+	}
+	if fetched, err := newDesk(t).read(t, "", nil); err != nil || fetched.Car.ReadAt == "" {
+		t.Errorf("got no date, %v, want when the page was fetched", err)
+	}
 	for key, kept := range map[cache.Key]bool{
 		cache.UploadKey(d.site+"/car", pageHash): true, cache.EstimateKey(d.site + "/car"): false,
 	} {

@@ -51,7 +51,7 @@ type Car struct {
 	AskingPrice  *money.Number `json:"askingPrice,omitempty"` // as listed, in Currency
 	Auction      *Auction      `json:"auction,omitempty"`     // of a lot; its prices are not asking prices
 	Condition    []Statement   `json:"condition,omitempty"`   // what the listing itself says of faults
-	ReadAt       string        `json:"readAt,omitempty"`      // when the page of the car was read: 2026-11-21T17:04:05+03:00
+	ReadAt       string        `json:"readAt,omitempty"`      // when the page of the car was fetched: 2026-11-21T17:04:05+03:00
 	Given        []string      `json:"given,omitempty"`       // fields whose value the caller gave in place of the listing's
 
 	// Source says who gave the values. It words the messages about the car and
