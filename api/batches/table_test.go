@@ -115,8 +115,10 @@ var tableScenarios = []struct {
 	{
 		name: "a list in Swahili", url: "/v1/batches?dryRun=true", headers: csvBody, status: 200,
 		body: "Namba;Gari;Mwaka;Chasisi;CC;Mafuta;Bei (USD)\n1;Toyota Passo;2015;KGC30-1234567;996;Petroli;3.450,00\nJumla;;;;;;3.450,00\n",
-		has: []string{`"car":{"make":"TOYOTA","model":"PASSO","modelCode":"KGC30","year":2015,"engine_cc":996,"fuel":"PETROL","fobPriceUSD":3450`,
-			`"reason":"total"`},
+		has: []string{
+			`"car":{"make":"TOYOTA","model":"PASSO","modelCode":"KGC30","year":2015,"engine_cc":996,"fuel":"PETROL","fobPriceUSD":3450`,
+			`"reason":"total"`,
+		},
 	},
 	{
 		name: "a row that describes no car", url: "/v1/batches?dryRun=true&onInvalid=skip", headers: csvBody, status: 200,

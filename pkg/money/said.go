@@ -46,11 +46,12 @@ var (
 		`)(?:[ T]\d{1,2}:\d{2}(?::\d{2})?)?\b`)
 	day, monthNumber, year = `(?:0?[1-9]|[12]\d|3[01])`, `(?:0?[1-9]|1[0-2])`, `(?:19|20)\d\d`
 	monthName              = `(?:jan(?:uary|uari)?|feb(?:ruary|ruari)?|mar(?:ch)?|machi|apr(?:il|ili)?|may|mei|` +
-		`june?|juni|july?|julai|aug(?:ust)?|agosti|sept?(?:ember|emba)?|oct(?:ober)?|okt(?:oba)?|nov(?:ember|emba)?|dec(?:ember)?|des(?:emba)?)`
+		`june?|juni|july?|julai|aug(?:ust)?|agosti|sept?(?:ember|emba)?|oct(?:ober)?|okt(?:oba)?|` +
+		`nov(?:ember|emba)?|dec(?:ember)?|des(?:emba)?)`
 	monthAndYear = regexp.MustCompile(`^\p{L}+\.?[ -]\d+$`)
 	// beforeCurrency matches a currency to which no number after it belongs.
-	beforeCurrency = regexp.MustCompile(`(?i)^(?:(?:us)?\$| */[=-]| *(?:(?:us)?\$|¥|(?:usd?|dollars?|dola|tzs|tshs?|shs?|shilingi|` +
-		`shillings?|jpy|yen|yeni)\b)(?:\P{N}*$|\P{N}*\p{L}))`)
+	beforeCurrency = regexp.MustCompile(`(?i)^(?:(?:us)?\$| */[=-]| *(?:(?:us)?\$|¥|` +
+		`(?:usd?|dollars?|dola|tzs|tshs?|shs?|shilingi|shillings?|jpy|yen|yeni)\b)(?:\P{N}*$|\P{N}*\p{L}))`)
 	// abbreviation is a letter, or another point, before a point that is none of a number: Tsh.500.
 	abbreviation = regexp.MustCompile(`([\p{L}.])\.(\d)`)
 

@@ -17,7 +17,8 @@ var unavailableReplies = []string{
 	"LOADING", "READONLY", "MASTERDOWN", "OOM", "MISCONF", "NOREPLICAS", "CLUSTERDOWN", "TRYAGAIN", "BUSY ", "UNBLOCKED",
 	"ERR max number of clients reached",
 	// Of the client, which has them without a type.
-	"redis: cluster has no nodes", "redis: no sentinels configured", "redis: all sentinels specified in configuration are unreachable",
+	"redis: cluster has no nodes", "redis: no sentinels configured",
+	"redis: all sentinels specified in configuration are unreachable",
 }
 
 // IsUnavailable reports whether an error means that Redis cannot be reached, or that
