@@ -385,6 +385,9 @@ func (p *Pages) judged(r *http.Request, answers [2]*link, lang string) (c vehicl
 		if err := json.Unmarshal(answer.Shown.Result, e); err != nil {
 			return c, sheets, fmt.Errorf("web: estimate: %w", err)
 		}
+		if answer.Path == pathQuote {
+			e.Car.Source = vehicle.FromRequest
+		}
 		sheets[i] = p.linkedSheetOf(r, answer, e, lang)
 		if sheets[i] != nil && sheets[i].report != nil {
 			conditions[i] = advice.NewCondition(sheets[i].report, sheet.Compare(sheets[i].report, e.Car))

@@ -69,7 +69,7 @@ func TestAnyTwoAnswersAreCompared(t *testing.T) {
 		want   []string
 	}{
 		"a link and a price of the visitor": {link, priced, []string{"USD 5,000 C&amp;F", "you gave", "has the freight in it", "not sure"}},
-		"an answer by hand":                 {"http://example.com" + link, hand, []string{"USD 4,000 FOB", "They differ most in"}},
+		"an answer by hand":                 {"http://example.com" + link, hand, []string{"USD 4,000 FOB", "you gave", "They differ most in"}},
 		"a chosen entry":                    {chosen, link, []string{"Car 1: TOYOTA PASSO 2017", "Car 2: TOYOTA COROLLA FIELDER 2016"}},
 		"another rate":                      {chosen, rated, []string{"Make them alike", "2700", "2650"}},
 		"a highest price and a pasted text": {bid, "see http://example.com" + priced + " ok", []string{"seem to show the same car"}},
