@@ -99,7 +99,7 @@ func TestKeysAloneCalculateATable(t *testing.T) {
 	b.accessible("running", "sw", 1280, "dark")
 	b.run(chromedp.Navigate(batch + "?lang=en"))
 	b.await(stays)
-	b.press("Cancel what waits", `document.getElementById("rows") && !document.querySelector('form[action$="/cancel"]')`)
+	b.press("Cancel the rest", `document.getElementById("rows") && !document.querySelector('form[action$="/cancel"]')`)
 
 	b.run(chromedp.Navigate(service.URL+"/lots"), chromedp.SetUploadFiles("#file", []string{short}))
 	b.press("Look at the table", `document.getElementById("columns")`)
