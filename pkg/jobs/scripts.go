@@ -54,12 +54,12 @@ end
 local function list(record)
   if ARGV[9] ~= '' then redis.call('HSET', record, 'q:' .. ARGV[9], ARGV[10]) end --
 end
+if redis.call('HEXISTS', KEYS[1], 'state') == 1 then return {} end -- whatever has become of the job since
 local holder = redis.call('GET', KEYS[3])
 if holder then
   local record = ARGV[6] .. holder
   local state = redis.call('HGET', record, 'state')
   if state then list(record) end --
-  if holder == ARGV[1] and state then return {} end
   if state == 'queued' or state == 'running' then
     subscribe(record, ARGV[7] .. holder, redis.call('PTTL', record))
   end
