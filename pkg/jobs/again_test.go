@@ -26,7 +26,7 @@ func (h *sentAgain) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pr
 		if h.act = nil; act == nil || err != nil {
 			return err
 		}
-		create := commands[len(commands)-1].Args() // evalsha sha number key key key key id …
+		create := commands[len(commands)-1].Args() // evalsha, hash, 4, the keys, id, …
 		act(fmt.Sprint(create[7]))
 		return next(ctx, commands)
 	}
