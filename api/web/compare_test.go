@@ -308,7 +308,7 @@ func TestTheHighestPriceIsShown(t *testing.T) {
 			},
 			"u=https://cars.example/1&target=TSh+40,000,000", `/v1/estimate {"byMonth":true,"url":"https://cars.example/1"}`,
 			[]string{
-				`id="number">USD 5,117<`, "USD 6,201", "no more than USD 4,900", "Above USD 5,600", "asks USD 6,180", `action="/go"`,
+				`id="number">USD 5,117<`, "USD 6,201", "no more than USD 4,900", "At a price above USD 5,600", "asks USD 6,180", `action="/go"`,
 				"at most USD 5,117 for TSh 40 million", "/choose",
 			},
 		},
