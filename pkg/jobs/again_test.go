@@ -23,9 +23,10 @@ func (*sentAgain) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return
 func (h *sentAgain) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, commands []redis.Cmder) error {
 		err, act := next(ctx, commands), h.act
-		if h.act = nil; act == nil || err != nil {
+		if err != nil || act == nil { // an error: a server does not know the scripts yet
 			return err
 		}
+		h.act = nil
 		create := commands[len(commands)-1].Args() // evalsha, hash, 4, the keys, id, …
 		act(fmt.Sprint(create[7]))
 		return next(ctx, commands)
