@@ -6,9 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shopspring/decimal"
+
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
+	"ushuru/pkg/money"
 )
 
 // batchOf creates a batch of the tests' key. Each letter is a row: it succeeded,
@@ -27,7 +30,9 @@ func batchOf(letters string) func(*testing.T, *app) string {
 				rows[i].RejectReason = &jobs.Error{Notice: message.Notice{Code: "url_invalid", Message: "No address."}}
 			}
 		}
-		b, err := store.Create(t.Context(), batch.New{Owner: a.keyID, Rows: rows, Options: batch.Options{Rate: "2700.5"}})
+		rate := money.NewNumber(decimal.RequireFromString("2700.5"))
+		options := batch.Options{Terms: batch.Terms{Rate: &rate}}
+		b, err := store.Create(t.Context(), batch.New{Owner: a.keyID, Rows: rows, Options: options})
 		if err != nil {
 			t.Fatal(err)
 		}

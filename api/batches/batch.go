@@ -23,7 +23,6 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
-	"ushuru/pkg/money"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
@@ -100,14 +99,7 @@ func newBody(b *batch.Batch) body {
 	for _, state := range batch.States() {
 		body.Counts[state] = b.Counts[state]
 	}
-	if rate, err := money.ParseNumber(b.Options.Rate); err == nil {
-		body.Options.Rate = &rate
-	}
-	if yen, err := money.ParseNumber(b.Options.JPYPerUSD); err == nil {
-		body.Options.JPYPerUSD = &yen
-	}
-	body.Metadata = b.Options.Metadata
-	body.Options.Landing, body.Options.Costs, body.Options.Target = b.Options.Landing, b.Options.Costs, b.Options.Target
+	body.Metadata, body.Options.Terms = b.Options.Metadata, b.Options.Terms
 	if id := b.Options.Webhook; id != "" {
 		body.Webhook = &bodyWebhook{ID: id}
 	}
@@ -156,11 +148,10 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 	if err != nil {
 		return err
 	}
-	dry, err := request.Flag(r.URL.Query(), "dryRun")
-	if err := cmp.Or(err, r.Place.Turn.Begin(r.Context())); err != nil {
+	if err := r.Place.Turn.Begin(r.Context()); err != nil {
 		return err
 	}
-	if dry {
+	if req.DryRun {
 		return s.dryRun(w, r, req)
 	}
 	rows, err := s.check(req)
@@ -270,15 +261,10 @@ func (s *Resource) create(
 		return nil, hook, err
 	}
 	req := batch.New{ID: id, Owner: r.Key.ID, Rows: rows, Origin: r.Origin()}
-	req.Options.Webhook, req.Options.Columns, req.Options.Lang = hook.ID, from.Columns, r.Asked()
-	req.Options.Metadata, req.Options.Sheets = options.Metadata, rows[0].Sheet != ""
-	if options.Rate != nil {
-		req.Options.Rate = options.Rate.String()
+	req.Options = batch.Options{
+		Terms: options.Terms, Webhook: hook.ID, Columns: from.Columns, Lang: r.Asked(), Metadata: options.Metadata,
+		Sheets: rows[0].Sheet != "",
 	}
-	if options.JPYPerUSD != nil {
-		req.Options.JPYPerUSD = options.JPYPerUSD.String()
-	}
-	req.Options.Landing, req.Options.Costs, req.Options.Target = options.Landing, options.Costs, options.Target
 	ctx := redisx.Bound(r.Context(), 10*request.RedisTimeout) // ten thousand rows
 	b, err = s.options.Batches.Create(ctx, req)
 	return b, hook, err

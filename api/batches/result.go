@@ -18,7 +18,6 @@ import (
 	"ushuru/pkg/cost"
 	"ushuru/pkg/export"
 	"ushuru/pkg/message"
-	"ushuru/pkg/money"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
@@ -149,10 +148,6 @@ func parseSort(r *request.Request, part resultPart) (by string, err error) {
 func (s *Resource) sendResults(
 	w http.ResponseWriter, r *request.Request, f resultFormat, b *batch.Batch, from *resultRows, view tableView,
 ) (err error) {
-	wanted, err := termsOf(b.Options)
-	if err != nil {
-		return err
-	}
 	control, processor := http.NewResponseController(w), s.options.Limits.Turn(b.Owner)
 	defer processor.Give()
 	var page bytes.Buffer
@@ -164,7 +159,7 @@ func (s *Resource) sendResults(
 		whole.next = view.following
 	}
 	for {
-		if err = s.formatRows(r.Context(), out, from, wanted, processor); err != nil {
+		if err = s.formatRows(r.Context(), out, from, b.Options.OfCost(), processor); err != nil {
 			return err
 		}
 		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // a connection that does not support deadlines needs none
@@ -226,17 +221,6 @@ func sourceOf(item batch.Item) vehicle.Source {
 		return vehicle.FromRequest
 	}
 	return vehicle.FromListing
-}
-
-// termsOf returns the terms of a batch.
-func termsOf(options batch.Options) (wanted vehicle.Terms, err error) {
-	wanted.Landing, wanted.Costs, wanted.Target = options.Landing, options.Costs, options.Target
-	if options.Rate != "" {
-		rate, err := money.ParseNumber(options.Rate)
-		wanted.Rate = rate.Decimal()
-		return wanted, err
-	}
-	return wanted, nil
 }
 
 // resultBody is one row of a batch with its estimate.
@@ -351,22 +335,10 @@ func beginTable(
 ) func(io.Writer, body, tableView) (resultWriter, error) {
 	read := request.Only(members)
 	return func(w io.Writer, b body, view tableView) (resultWriter, error) {
-		options := export.Options{
+		table, err := begin(w, export.Options{
 			Lang: view.Lang, BOM: view.bom, Columns: b.columns, Sheets: b.sheets, Lines: view.lines, Batch: b.ID,
-		}
-		if b.Options.Rate != nil {
-			options.Terms.Rate = b.Options.Rate.String()
-		}
-		if b.Options.JPYPerUSD != nil {
-			options.Terms.JPYPerUSD = b.Options.JPYPerUSD.String()
-		}
-		if b.Options.Target != nil {
-			options.Terms.Target = b.Options.Target.OnTheRoadTZS.String()
-		}
-		if b.Options.Landing != nil {
-			options.Terms.Landing = b.Options.Landing.From + " – " + b.Options.Landing.To
-		}
-		table, err := begin(w, options)
+			Terms: b.Options.Terms,
+		})
 		return tableWriter{table, view.Lang, read}, err
 	}
 }

@@ -106,11 +106,7 @@ func (s *Resource) openResults(ctx context.Context, b *batch.Batch, by string, p
 
 // sortedRows returns the indexes of all rows in an order.
 func (s *Resource) sortedRows(ctx context.Context, rows *resultRows, b *batch.Batch, by string) ([]int, error) {
-	wanted, err := termsOf(b.Options)
-	if err != nil {
-		return nil, err
-	}
-	processor := s.options.Limits.Turn(b.Owner)
+	wanted, processor := b.Options.OfCost(), s.options.Limits.Turn(b.Owner)
 	defer processor.Give()
 	var keys []float64
 	for !rows.last() {

@@ -3,6 +3,7 @@
 package batchrequest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -19,10 +20,10 @@ import (
 	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/api/terms"
+	"ushuru/pkg/batch"
 	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/lot"
 	"ushuru/pkg/money"
-	"ushuru/pkg/vehicle"
 )
 
 // Request is a request for a batch as it was read.
@@ -34,7 +35,9 @@ type Request struct {
 
 	// Language is a JSON object with the field lang of a JSON body, if there is one.
 	Language []byte
+	DryRun   bool
 
+	mapping lot.Mapping    // of the columns of a table
 	columns []*lot.Columns // of each sheet; nil of JSON
 	strict  bool
 }
@@ -80,45 +83,35 @@ func Read(w http.ResponseWriter, r *request.Request) (*Request, error) {
 		kind != bodyTable && charset != "" && !strings.EqualFold(charset, "utf-8") {
 		return req, errUnsupportedMediaType
 	}
-	var err error
-	if req.Options, err = queryOptions(r.URL.Query()); err != nil {
+	if err := req.parseQuery(r.URL.Query()); err != nil {
 		return req, err
 	}
 	body := &trackedBody{Reader: http.MaxBytesReader(w, r.Body, maxBody)}
+	var err error
 	if kind == bodyForm {
 		err = req.readForm(r, body)
 	} else {
-		err = req.read(r, body, kind, charset, r.ContentLength)
+		err = req.read(body, kind, charset, r.ContentLength)
 	}
 	if err != nil {
-		return req, body.problem(err)
+		err = body.problem(err)
 	}
-	return req, req.Options.check()
+	return req, err
 }
 
 // read reads the rows of a body or of a file in a form. Size is -1 when it is not known.
-func (req *Request) read(r *request.Request, body io.Reader, kind, charset string, size int64) error {
+func (req *Request) read(body io.Reader, kind, charset string, size int64) error {
 	switch kind {
 	case bodyJSON:
-		d := newRowDecoder(body)
-		d.options, d.own.strict = req.Options, req.strict
-		if err := d.decode(); err != nil {
-			return err
-		}
-		req.Rows, req.Options, req.Columns, req.Language = d.rows, d.options, d.own.names, d.language
-		return nil
+		return (&jsonBody{Decoder: json.NewDecoder(utf8Only(body)), Request: req}).decode()
 	case bodyLines:
 		return req.readLines(body)
-	}
-	mapping, err := columnMapping(r.URL.Query())
-	if err != nil {
-		return err
 	}
 	data, err := request.UpTo(body, maxBody, size)
 	if err != nil {
 		return err
 	}
-	return req.readTable(data, charset, mapping, nil)
+	return req.readTable(data, charset, nil)
 }
 
 // trackedBody is a body whose error is remembered: a decoder may hide it.
@@ -159,7 +152,7 @@ func (req *Request) readForm(r *request.Request, body io.Reader) error {
 		case name == "file":
 			found = true
 			kind, charset := kindOfPart(part)
-			refused = req.read(r, part, kind, charset, r.ContentLength)
+			refused = req.read(part, kind, charset, r.ContentLength)
 		case name == "options":
 			var options []byte
 			if options, refused = io.ReadAll(io.LimitReader(part, maxOptions)); refused == nil {
@@ -194,20 +187,33 @@ func kindOfPart(part *multipart.Part) (kind, charset string) {
 	return bodyTable, params["charset"]
 }
 
-// columnMapping parses the parameters column=NAME=FIELD, which give columns to fields.
-func columnMapping(query url.Values) (lot.Mapping, error) {
-	mapping := lot.Mapping{}
+// parseQuery parses the query: the options, where those of a table are, and the parameters
+// column=NAME=FIELD, which give columns of a table to fields.
+func (req *Request) parseQuery(query url.Values) (err error) {
+	req.mapping = lot.Mapping{}
 	for _, text := range query["column"] {
 		i := strings.LastIndex(text, "=")
 		if i <= 0 {
-			return nil, problem.Field(clip(text), "column")
+			return problem.Field(clip(text), "column")
 		}
-		mapping[text[:i]] = text[i+1:]
+		req.mapping[text[:i]] = text[i+1:]
 	}
-	if field := mapping.Check(); field != "" {
-		return nil, problem.Field(clip(field), "column")
+	if field := req.mapping.Check(); field != "" {
+		return problem.Field(clip(field), "column")
 	}
-	return mapping, nil
+	if req.DryRun, err = request.Flag(query, "dryRun"); err != nil {
+		return err
+	}
+	tags, err := request.TagsOf(query)
+	if err != nil {
+		return err
+	}
+	fields, err := terms.OfQuery(query)
+	if err != nil {
+		return err
+	}
+	req.Options.Webhook, req.Options.Metadata = tags.Webhook, tags.Metadata
+	return req.Options.take(optionsRequest{fields, query.Get("onInvalid"), json.RawMessage(query.Get("jpyPerUSD"))})
 }
 
 // Identity returns what makes requests differ.
@@ -246,13 +252,7 @@ const (
 type Options struct {
 	OnInvalid string `json:"onInvalid,omitempty"` // reject or skip
 
-	// JPYPerUSD is how many yen a dollar is, in prices of described cars.
-	JPYPerUSD *money.Number `json:"jpyPerUSD,omitempty"`
-
-	Rate    *money.Number        `json:"rate,omitempty"` // shillings for a dollar
-	Landing *vehicle.LandingDays `json:"landing,omitempty"`
-	Costs   *vehicle.Costs       `json:"costs,omitempty"`
-	Target  *vehicle.Target      `json:"target,omitempty"`
+	batch.Terms
 
 	// Webhook is the URL that is notified when the batch ends, or the id of one of the
 	// caller's webhooks. In the body it is beside the options, as the metadata are.
@@ -263,7 +263,7 @@ type Options struct {
 	Ignored []string `json:"-"`
 }
 
-// optionsRequest is the field "options".
+// optionsRequest are the options as the field "options" of JSON has them.
 type optionsRequest struct {
 	terms.Request
 
@@ -275,32 +275,30 @@ type optionsRequest struct {
 // invalid.
 func (o *Options) skipsInvalid() bool { return o.OnInvalid == "skip" }
 
-func (o *Options) check() error {
-	if !slices.Contains([]string{"", "reject", "skip"}, o.OnInvalid) {
-		return errOptionInvalid
+// take takes over the options that a request names.
+func (o *Options) take(req optionsRequest) error {
+	given, ignored, err := req.Parse(time.Now())
+	switch {
+	case errors.Is(err, terms.ErrRateInvalid), !slices.Contains([]string{"", "reject", "skip"}, req.OnInvalid):
+		return errOptionInvalid.WithCause(err)
+	case err != nil:
+		return err
 	}
-	return nil
-}
-
-// setTerms takes over the terms of a request that are given.
-func (o *Options) setTerms(terms vehicle.Terms, ignored []string) {
+	yen, err := terms.ParseYenRate(req.JPYPerUSD)
+	if err != nil {
+		return err
+	}
 	o.ignore(ignored)
-	if terms.ByMonth {
+	if given.ByMonth {
 		o.ignore([]string{"options.byMonth"}) // a row has one landing
 	}
-	if terms.Landing != nil {
-		o.Landing = terms.Landing
-	}
-	if terms.Costs != nil {
-		o.Costs = terms.Costs
-	}
-	if terms.Target != nil {
-		o.Target = terms.Target
-	}
-	if !terms.Rate.IsZero() {
-		rate := money.NewNumber(terms.Rate)
+	o.OnInvalid, o.JPYPerUSD = cmp.Or(req.OnInvalid, o.OnInvalid), cmp.Or(yen, o.JPYPerUSD)
+	o.Landing, o.Costs, o.Target = cmp.Or(given.Landing, o.Landing), cmp.Or(given.Costs, o.Costs), cmp.Or(given.Target, o.Target)
+	if !given.Rate.IsZero() {
+		rate := money.NewNumber(given.Rate)
 		o.Rate = &rate
 	}
+	return nil
 }
 
 // parse parses the field "options" of a JSON body.
@@ -309,19 +307,8 @@ func (o *Options) parse(data json.RawMessage) error {
 	if err := json.Unmarshal(data, &req); err != nil {
 		return errOptionInvalid.WithCause(err)
 	}
-	parsed, ignored, err := req.Parse(time.Now())
-	if errors.Is(err, terms.ErrRateInvalid) {
-		return errOptionInvalid.WithCause(err)
-	}
-	if req.OnInvalid != "" {
-		o.OnInvalid = req.OnInvalid
-	}
-	if err := o.parseJPY(req.JPYPerUSD); err != nil {
-		return err
-	}
 	o.ignore(jsonobject.Unknown("options.", data, req))
-	o.setTerms(parsed, ignored)
-	return err
+	return o.take(req)
 }
 
 // ignore remembers the names of some fields that do not exist, each once.
@@ -331,35 +318,6 @@ func (o *Options) ignore(names []string) {
 			o.Ignored = append(o.Ignored, name)
 		}
 	}
-}
-
-// parseJPY parses the rate of yen, if it is given.
-func (o *Options) parseJPY(value json.RawMessage) error {
-	rate, err := terms.ParseYenRate(value)
-	if rate != nil {
-		o.JPYPerUSD = rate
-	}
-	return err
-}
-
-// queryOptions parses the options in the query, where those of a table are.
-func queryOptions(query url.Values) (o Options, err error) {
-	o.OnInvalid, o.Webhook = query.Get("onInvalid"), query.Get("webhook")
-	if o.Metadata, err = request.ParseMetadata(json.RawMessage(query.Get("metadata"))); err != nil {
-		return o, err
-	}
-	parsed, ignored, err := terms.ParseQuery(query, time.Now())
-	if errors.Is(err, terms.ErrRateInvalid) {
-		return o, errOptionInvalid.WithCause(err)
-	}
-	if err != nil {
-		return o, err
-	}
-	o.setTerms(parsed, ignored)
-	if err := o.parseJPY(json.RawMessage(query.Get("jpyPerUSD"))); err != nil {
-		return o, err
-	}
-	return o, o.check()
 }
 
 // What is wrong with a batch, or with a row of it.

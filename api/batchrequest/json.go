@@ -24,24 +24,17 @@ const maxRow = 64 << 10
 // utf8Only returns the bytes of a reader, and an error for those that are not UTF-8.
 func utf8Only(r io.Reader) io.Reader { return transform.NewReader(r, encoding.UTF8Validator) }
 
-// rowDecoder decodes a JSON body of a batch as a stream, so that its memory is that of
+// jsonBody decodes a JSON body of a batch as a stream, so that its memory is that of
 // the rows, and stops at the first row too many.
-type rowDecoder struct {
+type jsonBody struct {
 	*json.Decoder
-	rows    []Row
-	from    string // the list that the rows are from
-	options Options
-	own     ownFields
-	// language is a JSON object with the field lang, if there is one.
-	language []byte
-}
+	*Request
 
-func newRowDecoder(body io.Reader) *rowDecoder {
-	return &rowDecoder{Decoder: json.NewDecoder(utf8Only(body))}
+	from string // the list that the rows are from
 }
 
 // decode decodes exactly one object.
-func (d *rowDecoder) decode() error {
+func (d *jsonBody) decode() error {
 	if err := d.expect('{'); err != nil {
 		return err
 	}
@@ -65,60 +58,72 @@ func (d *rowDecoder) decode() error {
 }
 
 // field decodes the value of a field. Unknown ones are skipped and remembered.
-func (d *rowDecoder) field(field string) error {
+func (d *jsonBody) field(field string) error {
 	switch name := strings.ToLower(field); name {
 	case "urls", "items":
 		return d.list(name)
 	case "webhook":
-		return d.Decode(&d.options.Webhook)
+		return d.Decode(&d.Options.Webhook)
 	case "metadata":
 		var metadata json.RawMessage
 		err := d.Decode(&metadata)
 		if err == nil {
-			d.options.Metadata, err = request.ParseMetadata(metadata)
+			d.Options.Metadata, err = request.ParseMetadata(metadata)
 		}
 		return err
 	case "lang":
 		var lang json.RawMessage
 		err := d.Decode(&lang)
-		d.language = slices.Concat([]byte(`{"lang":`), lang, []byte("}"))
+		d.Language = slices.Concat([]byte(`{"lang":`), lang, []byte("}"))
 		return err
 	case "options":
 		var options json.RawMessage
 		if err := d.Decode(&options); err != nil {
 			return err
 		}
-		return d.options.parse(options)
+		return d.Options.parse(options)
 	}
-	d.options.ignore([]string{jsonobject.Clip(field)})
+	d.Options.ignore([]string{jsonobject.Clip(field)})
 	return d.Decode(&jsonobject.Skipped{})
 }
 
 // list decodes rows one by one, so that a malformed one is reported with its number.
-func (d *rowDecoder) list(name string) error {
+func (d *jsonBody) list(name string) error {
 	open, err := d.Token()
 	if err != nil || open == nil {
 		return err
 	}
-	if open != json.Delim('[') || len(d.rows) > 0 && d.from != name {
+	if open != json.Delim('[') || len(d.Rows) > 0 && d.from != name {
 		return errInvalid
 	}
-	d.rows, d.from = nil, name
+	d.Rows, d.from = nil, name
 	for d.More() {
-		if len(d.rows) == batch.MaxRows {
+		if len(d.Rows) == batch.MaxRows {
 			return errTooManyRows
 		}
 		var value json.RawMessage
 		if err := d.Decode(&value); err != nil {
 			return err
 		}
-		row := rowOfJSON(name, value, len(d.rows)+1)
-		if name == "items" && row.problem == nil {
-			d.options.ignore(row.readOwn(&d.own, value, "items."))
-		}
-		d.rows = append(d.rows, row)
+		d.addJSON(name, "items.", value, len(d.Rows)+1)
 	}
 	return d.expect(']')
+}
+
+// addJSON adds a row of one of the lists behind the rows before it. Before the names of its
+// fields that are ignored a prefix is said.
+func (req *Request) addJSON(list, prefix string, value json.RawMessage, number int) {
+	row := rowOfJSON(list, value, number)
+	if list == "items" && row.problem == nil {
+		var ignored []string
+		row.Own, ignored = req.readOwn(value, row)
+		for i, name := range ignored {
+			ignored[i] = prefix + jsonobject.Clip(name)
+		}
+		slices.Sort(ignored)
+		req.Options.ignore(ignored)
+	}
+	req.Rows = append(req.Rows, row)
 }
 
 // rowOfJSON decodes a row of one of the lists.
@@ -147,48 +152,30 @@ func rowOfJSON(list string, value json.RawMessage, number int) Row {
 	return row
 }
 
-// readOwn reads the own fields of a row, and returns the names of those that are ignored.
-func (row *Row) readOwn(own *ownFields, value json.RawMessage, prefix string) (ignored []string) {
-	row.Own, ignored = own.read(value, *row)
-	for i, name := range ignored {
-		ignored[i] = prefix + jsonobject.Clip(name)
-	}
-	slices.Sort(ignored)
-	return ignored
-}
-
 // readLines decodes rows of JSON, one a line: an object, or a URL as a text. Empty
 // lines are no rows; a row's number is its line.
 func (req *Request) readLines(body io.Reader) error {
-	own := ownFields{strict: req.strict}
 	lines := bufio.NewScanner(utf8Only(body))
 	lines.Buffer(nil, maxRow)
 	for number := 1; lines.Scan(); number++ {
-		line := bytes.TrimSpace(lines.Bytes())
+		line, list := bytes.TrimSpace(lines.Bytes()), "items"
 		switch {
 		case len(line) == 0:
 			continue
 		case len(req.Rows) == batch.MaxRows:
 			return errTooManyRows
-		}
-		list := "items"
-		if line[0] == '"' {
+		case line[0] == '"':
 			list = "urls"
 		}
-		row := rowOfJSON(list, line, number)
-		if row.problem == nil && list == "items" {
-			req.Options.ignore(row.readOwn(&own, line, ""))
-		}
-		req.Rows = append(req.Rows, row)
+		req.addJSON(list, "", line, number)
 	}
-	req.Columns = own.names
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
 		return errInvalid.WithCause(lines.Err())
 	}
 	return lines.Err()
 }
 
-func (d *rowDecoder) expect(want json.Delim) error {
+func (d *jsonBody) expect(want json.Delim) error {
 	if token, err := d.Token(); err != nil || token != want {
 		return errors.Join(errInvalid, err)
 	}

@@ -15,22 +15,16 @@ const (
 	maxOwnFields = 100
 )
 
-// ownFields are the fields of JSON rows that are the caller's own: they come back as the
-// own columns of tables do.
-type ownFields struct {
-	strict bool // there are none: a field that is not known is one too many
-	names  []string
-}
-
-// read returns the own cells of a row, by the names so far, and the names of its fields
-// that do not come back: lists, objects, and what is too many.
-func (o *ownFields) read(value json.RawMessage, row Row) (cells, ignored []string) {
+// readOwn returns the caller's own cells of a row of JSON, which come back as the own columns of a
+// table do, and the names of its fields that do not come back: lists, objects, and what is too
+// many. Of a strict request no field is the caller's own.
+func (req *Request) readOwn(value json.RawMessage, row Row) (cells, ignored []string) {
 	for _, field := range jsonobject.Rest(value, row) {
 		text, isScalar := scalarText(field.Value)
-		at := slices.Index(o.names, field.Name)
-		if at < 0 && isScalar && !o.strict && len(o.names) < maxOwnFields {
-			at = len(o.names)
-			o.names = append(o.names, field.Name)
+		at := slices.Index(req.Columns, field.Name)
+		if at < 0 && isScalar && !req.strict && len(req.Columns) < maxOwnFields {
+			at = len(req.Columns)
+			req.Columns = append(req.Columns, field.Name)
 		}
 		if at < 0 || !isScalar {
 			ignored = append(ignored, field.Name)

@@ -50,16 +50,16 @@ func (t *Table) sheets() []*Table { return append([]*Table{t}, t.Further...) }
 // readTable reads the rows of a table, of a workbook those of every sheet with cars. Commas are,
 // by sheet, the columns with a comma before their cents, which only all rows show: then the table
 // is read again.
-func (req *Request) readTable(data []byte, charset string, mapping lot.Mapping, commas map[string][]int) error {
+func (req *Request) readTable(data []byte, charset string, commas map[string][]int) error {
 	r, err := table.Open(data, table.Options{
 		Charset: charset, MaxRows: batch.MaxRows,
-		IsColumn: func(name string) bool { return mapping.Has(name) || lot.IsColumn(name) },
+		IsColumn: func(name string) bool { return req.mapping.Has(name) || lot.IsColumn(name) },
 		IsUnit:   lot.IsUnit,
 	})
 	var others, empty []*sheet
 	for ; err == nil; r, err = r.NextSheet() {
 		s := &sheet{Reader: r, columns: lot.NewColumns(
-			lot.Header{Names: r.Header, Above: r.Above, Merged: r.Merged, Title: r.Sheet}, mapping,
+			lot.Header{Names: r.Header, Above: r.Above, Merged: r.Merged, Title: r.Sheet}, req.mapping,
 		)}
 		s.columns.UseCommas(commas[r.Sheet])
 		if !s.columns.DescribeCars() {
@@ -90,8 +90,8 @@ func (req *Request) readTable(data []byte, charset string, mapping lot.Mapping, 
 		}
 	}
 	if commas == nil && len(more) > 0 {
-		*req = Request{Options: req.Options, strict: req.strict}
-		return req.readTable(data, charset, mapping, more)
+		req.Rows, req.Table, req.Columns, req.columns = nil, nil, nil, nil
+		return req.readTable(data, charset, more)
 	}
 	return nil
 }
@@ -311,28 +311,24 @@ func (req *Request) Warnings() (warnings []vehicle.Warning) {
 		warn("columns_unknown.fields", req.Columns)
 		return warnings
 	}
-	var skipped, repeated, unknown, unread []string
 	count, several := 0, len(req.Table.Further) > 0
+	var skipped, repeated, unknown, unread []string
 	for _, t := range req.Table.sheets() {
-		named := func(name string) string {
-			if several {
-				return t.Sheet + ": " + name
+		add := func(to *[]string, names ...string) {
+			for _, name := range names {
+				if several {
+					name = t.Sheet + ": " + name
+				}
+				*to = append(*to, name)
 			}
-			return name
 		}
 		count += t.SkippedCount
 		for _, row := range t.Skipped {
-			skipped = append(skipped, named(strconv.Itoa(row.Row)+" ("+row.Text+")"))
+			add(&skipped, strconv.Itoa(row.Row)+" ("+row.Text+")")
 		}
-		for _, name := range t.Repeated {
-			repeated = append(repeated, named(name))
-		}
-		for _, name := range t.Unknown {
-			unknown = append(unknown, named(name))
-		}
-		for _, name := range t.unread {
-			unread = append(unread, named(name))
-		}
+		add(&repeated, t.Repeated...)
+		add(&unknown, t.Unknown...)
+		add(&unread, t.unread...)
 	}
 	if skipped != nil {
 		warnings = append(warnings, message.New("warning/rows_skipped", message.Values{

@@ -291,41 +291,45 @@ func (req *costsRequest) switches(costs *vehicle.Costs) error {
 // maxCostsQuery is the maximum length of costs in a query, in bytes.
 const maxCostsQuery = 4096
 
-// ParseQuery parses the terms in the query of a URL: rate, landing (one day, or
-// two with .. between), costs (JSON), target (shillings on the road), byMonth and destination.
+// ParseQuery parses the terms in the query of a URL.
 func ParseQuery(query url.Values, now time.Time) (terms vehicle.Terms, ignored []string, err error) {
-	req := Request{Rate: json.RawMessage(query.Get("rate"))}
+	req, err := OfQuery(query)
+	if err != nil {
+		return terms, nil, err
+	}
+	return req.Parse(now)
+}
+
+// OfQuery returns the terms in the query of a URL as a body has them: rate, landing (one day, or
+// two with .. between), costs (JSON), target (shillings on the road), byMonth and destination.
+func OfQuery(query url.Values) (req Request, err error) {
+	req.Rate = json.RawMessage(query.Get("rate"))
 	if text := query.Get("landing"); text != "" {
 		from, to, _ := strings.Cut(text, "..")
 		if req.Landing, err = plainjson.Encode(vehicle.LandingDays{From: from, To: to}); err != nil {
-			return terms, nil, err
+			return req, err
 		}
 	}
 	if text := query.Get("costs"); text != "" {
 		if len(text) > maxCostsQuery || !json.Valid([]byte(text)) {
-			return terms, nil, problem.Field("costs", "object")
+			return req, problem.Field("costs", "object")
 		}
 		req.Costs = bytes.TrimSpace([]byte(text))
 	}
 	if text := query.Get("target"); text != "" {
 		if _, err := money.ParseDecimal(text); err != nil {
-			return terms, nil, problem.Field("target", "amount", minTargetTZS, maxTargetTZS).WithCause(err)
+			return req, problem.Field("target", "amount", minTargetTZS, maxTargetTZS).WithCause(err)
 		}
 		req.Target = json.RawMessage(`{"onTheRoadTZS":` + text + `}`)
 	}
 	byMonth, err := request.Flag(query, "byMonth")
-	if err != nil {
-		return terms, nil, err
-	}
 	if byMonth {
 		req.ByMonth = json.RawMessage("true")
 	}
-	if text := query.Get("destination"); text != "" {
-		if req.Destination, err = plainjson.Encode(text); err != nil {
-			return terms, nil, err
-		}
+	if text := query.Get("destination"); text != "" && err == nil {
+		req.Destination, err = plainjson.Encode(text)
 	}
-	return req.Parse(now)
+	return req, err
 }
 
 // ErrRateInvalid rejects an exchange rate.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/money"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/vehicle"
 )
@@ -97,24 +98,37 @@ type Row struct {
 	RejectReason *jobs.Error `json:"problem,omitempty"`
 }
 
-// Options apply to all rows of a batch.
-type Options struct {
-	Rate string `json:"rate,omitempty"` // TZS per USD in the drive-away cost; "" is the default
-	// Webhook is the id of an endpoint that is notified of the batch's end, also when it does not
-	// subscribe to such events; "" for no endpoint.
-	Webhook string `json:"webhook,omitempty"`
-
-	// JPYPerUSD is how many yen a dollar is in the prices of the rows; "" when none is in
-	// yen. Columns are the names of the caller's own columns.
-	JPYPerUSD string   `json:"jpy,omitempty"`
-	Columns   []string `json:"columns,omitempty"`
-	Sheets    bool     `json:"sheets,omitempty"` // rows have a Sheet
+// Terms are what a caller says of the cost and of the prices of all rows of a batch, as the API and
+// the record have it. What is nil was not said.
+type Terms struct {
+	JPYPerUSD *money.Number `json:"jpyPerUSD,omitempty"` // yen for a dollar, in the prices of the rows
+	Rate      *money.Number `json:"rate,omitempty"`      // shillings for a dollar, in the cost on the road
 
 	Landing *vehicle.LandingDays `json:"landing,omitempty"`
 	Costs   *vehicle.Costs       `json:"costs,omitempty"`
 	Target  *vehicle.Target      `json:"target,omitempty"`
+}
 
-	Lang     string            `json:"lang,omitempty"` // in which its caller reads it: en, sw or all
+// OfCost returns the terms on which the cost of a row is calculated.
+func (t Terms) OfCost() vehicle.Terms {
+	wanted := vehicle.Terms{Landing: t.Landing, Costs: t.Costs, Target: t.Target}
+	if t.Rate != nil {
+		wanted.Rate = t.Rate.Decimal()
+	}
+	return wanted
+}
+
+// Options apply to all rows of a batch.
+type Options struct {
+	Terms
+
+	// Webhook is the id of an endpoint that is notified of the batch's end, also when it does not
+	// subscribe to such events; "" for no endpoint.
+	Webhook string `json:"webhook,omitempty"`
+
+	Columns  []string          `json:"columns,omitempty"` // names of the caller's own columns
+	Sheets   bool              `json:"sheets,omitempty"`  // rows have a Sheet
+	Lang     string            `json:"lang,omitempty"`    // in which its caller reads it: en, sw or all
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 

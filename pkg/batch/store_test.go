@@ -10,9 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
+	"ushuru/pkg/money"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 )
@@ -65,7 +68,9 @@ func (b *bench) create(urls ...string) string {
 			rows[i].RejectReason = &jobs.Error{Notice: message.Notice{Code: "url_invalid", Message: "No."}}
 		}
 	}
-	created, err := b.Create(b.t.Context(), batch.New{Owner: b.t.Name(), Rows: rows, Options: batch.Options{Rate: "2700"}})
+	rate := money.NewNumber(decimal.NewFromInt(2700))
+	options := batch.Options{Terms: batch.Terms{Rate: &rate}}
+	created, err := b.Create(b.t.Context(), batch.New{Owner: b.t.Name(), Rows: rows, Options: options})
 	b.must(err)
 	return created.ID
 }
@@ -129,8 +134,8 @@ func readAsCreated(b *bench) {
 	id := b.create("a", "!", "b")
 	got, err := b.Get(b.t.Context(), id)
 	b.must(err)
-	b.is("batch", fmt.Sprint(got.Owner, got.Options.Rate, got.Rows, got.Repeated, got.Counts, got.Ended.IsZero(), got.PerSecond),
-		fmt.Sprint(b.t.Name(), "2700", 3, 0, map[batch.State]int{batch.Waiting: 2, batch.Rejected: 1}, true, 0.0))
+	b.is("batch", fmt.Sprint(got.Owner, *got.Options.Rate, got.Rows, got.Repeated, got.Counts, got.Ended.IsZero(), got.PerSecond),
+		fmt.Sprint(b.t.Name(), 2700, 3, 0, map[batch.State]int{batch.Waiting: 2, batch.Rejected: 1}, true, 0.0))
 	reader, err := b.Read(b.t.Context(), id)
 	b.must(err)
 	items, _, err := reader.Next(b.t.Context(), 0, 10, "", false)

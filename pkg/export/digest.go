@@ -133,18 +133,28 @@ func (d *digest) rowNotes() (notes [][2]string) {
 }
 
 func (d *digest) termNotes() (notes [][2]string) {
-	terms, rates := d.options.Terms, slices.Sorted(maps.Keys(d.rates))
-	for _, term := range [][2]string{
-		{"rate", cmp.Or(terms.Rate, d.text("rate_default"))},
-		{"rate_taxes", strings.Join(rates[:min(len(rates), maxCheapest)], ", ")},
-		{"rate_yen", terms.JPYPerUSD},
-		{"target", terms.Target},
-		{"landing", cmp.Or(terms.Landing, d.text("landing_default"))},
-	} {
-		if term[1] != "" {
-			notes = append(notes, [2]string{d.text(term[0]), term[1]})
+	add := func(name, value string) {
+		if value != "" {
+			notes = append(notes, [2]string{d.text(name), value})
 		}
 	}
+	terms, rates := d.options.Terms, slices.Sorted(maps.Keys(d.rates))
+	rate, landing := d.text("rate_default"), d.text("landing_default")
+	if terms.Rate != nil {
+		rate = terms.Rate.String()
+	}
+	if terms.Landing != nil {
+		landing = terms.Landing.From + " – " + terms.Landing.To
+	}
+	add("rate", rate)
+	add("rate_taxes", strings.Join(rates[:min(len(rates), maxCheapest)], ", "))
+	if terms.JPYPerUSD != nil {
+		add("rate_yen", terms.JPYPerUSD.String())
+	}
+	if terms.Target != nil {
+		add("target", terms.Target.OnTheRoadTZS.String())
+	}
+	add("landing", landing)
 	return notes
 }
 

@@ -61,7 +61,7 @@ type Options struct {
 	Lines   []CostLine
 	BOM     bool   // CSV begins with a byte order mark, by which Excel knows UTF-8
 	Batch   string // id
-	Terms   Terms
+	Terms   batch.Terms
 }
 
 // CostLine is a line that a cost on the road can have.
@@ -69,9 +69,6 @@ type CostLine struct {
 	Code string
 	Tax  bool // it is a tax, or a fee of the authority
 }
-
-// Terms are the terms of a batch; "" for each that the caller did not name.
-type Terms struct{ Rate, JPYPerUSD, Target, Landing string }
 
 // Writer writes a table. Close sends the rest of it.
 type Writer interface {
