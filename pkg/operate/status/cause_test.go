@@ -3,8 +3,12 @@ package status
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/oasdiff/yaml"
 
 	"ushuru/pkg/golden"
 	"ushuru/pkg/jobs"
@@ -17,15 +21,46 @@ func TestFilesOfTheCauses(t *testing.T) {
 		t.Helper()
 		return testenv.InRepository(t, append([]string{"deploy"}, elements...)...)
 	}
-	golden.Check(t, deploy("prometheus", "alerts.yml"), alertFile())
-	golden.Section(t, deploy("alertmanager", "alertmanager.yml"), "\ninhibit_rules:\n", "# end\n", inhibitions())
+	golden.Check(t, deploy("prometheus", "alerts.yml"), alertFile(t))
+	golden.Section(t, deploy("alertmanager", "alertmanager.yml"), "\ninhibit_rules:\n", "# end\n", inhibitions(t))
 	night := testenv.InRepository(t, "docs", "night.md")
-	golden.Section(t, night, "<!-- causes -->\n", "<!-- end of causes -->\n", runbookHead())
+	golden.Section(t, night, "<!-- causes -->\n", "<!-- end of causes -->\n", runbookHead(t))
 }
 
-func alertFile() string {
+// alert is a cause with what only its alert has.
+type alert struct {
+	cause
+
+	Expr    string `json:"expr"`
+	Hold    string `json:"hold"`
+	Silent  string `json:"silent"`
+	Summary string `json:"summary"`
+	Noticed string `json:"noticed"`
+	Over    string `json:"over"`
+}
+
+// allOf returns the whole table, with the thresholds in their places.
+func allOf(t *testing.T) (all []alert) {
+	t.Helper()
+	number := func(n float64) string { return strconv.FormatFloat(n, 'g', 3, 64) }
+	minutes := func(d time.Duration) string { return number(d.Minutes()) + "m" }
+	text := strings.NewReplacer(
+		"$redisShare", number(redisPercent/100.0), "$redisPercent", number(redisPercent), "$aiShare", number(aiPercent/100.0),
+		"$aiFailures", number(aiFailures-0.5), "$wrongClock", number(wrongClock.Seconds()), "$upgradeTakes", minutes(upgradeTakes),
+		"$errorsPerThousand", number(errorsPerThousand), "$enoughErrors", number(enoughErrors), "$enoughTries", number(enoughTries),
+		"$peopleWait", number(peopleWait.Seconds()), "$batchWait", strconv.Itoa(int(batchWait.Seconds())),
+		"$authorityDownAfter", minutes(authorityDownAfter),
+	).Replace(string(causesFile))
+	if _, err := yaml.Unmarshal([]byte(text), &all, yaml.DecodeOpts{}); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func alertFile(t *testing.T) string {
+	t.Helper()
 	var b strings.Builder
-	b.WriteString(`# What an operator is woken for: the table of causes in pkg/operate/status/cause.go, which
+	b.WriteString(`# What an operator is woken for: the table of causes in pkg/operate/status/causes.yaml, which
 # says why an expression is as it is. Do not edit; go test ./pkg/operate/status -update
 # writes it. Each alert leads to its section of docs/night.md; alerts_test.yml has series
 # for each, and make night provokes each with the real program. Gauges that every process
@@ -34,45 +69,47 @@ groups:
   - name: ushuru
     rules:
 `)
-	for _, c := range causes() {
-		if c.alert == "" {
+	for _, c := range allOf(t) {
+		if c.Alert == "" {
 			continue
 		}
-		expr := strings.ReplaceAll(c.expr, "\n", "\n          ")
-		fmt.Fprintf(&b, "      - alert: %s\n        expr: >-\n          %s\n", c.alert, expr)
-		if c.hold != "" {
-			fmt.Fprintf(&b, "        for: %s\n", c.hold)
+		expr := strings.ReplaceAll(c.Expr, "\n", "\n          ")
+		fmt.Fprintf(&b, "      - alert: %s\n        expr: >-\n          %s\n", c.Alert, expr)
+		if c.Hold != "" {
+			fmt.Fprintf(&b, "        for: %s\n", c.Hold)
 		}
-		fmt.Fprintf(&b, "        labels: {severity: %s}\n        annotations:\n", c.severity)
-		fmt.Fprintf(&b, "          summary: %q\n          runbook: docs/night.md#%s\n", c.summary, strings.ToLower(c.alert))
+		fmt.Fprintf(&b, "        labels: {severity: %s}\n        annotations:\n", c.Severity)
+		fmt.Fprintf(&b, "          summary: %q\n          runbook: docs/night.md#%s\n", c.Summary, strings.ToLower(c.Alert))
 	}
 	return b.String()
 }
 
-func inhibitions() string {
+func inhibitions(t *testing.T) string {
+	t.Helper()
 	var b strings.Builder
-	for _, c := range causes() {
-		if len(c.after) == 0 {
+	for _, c := range allOf(t) {
+		if len(c.After) == 0 {
 			continue
 		}
-		targets := fmt.Sprintf("alertname=%q", c.alert)
-		if c.silent != "" {
-			targets += ", " + c.silent
+		targets := fmt.Sprintf("alertname=%q", c.Alert)
+		if c.Silent != "" {
+			targets += ", " + c.Silent
 		}
-		fmt.Fprintf(&b, "  - source_matchers: [alertname=~%q]\n", strings.Join(c.after, "|"))
+		fmt.Fprintf(&b, "  - source_matchers: [alertname=~%q]\n", strings.Join(c.After, "|"))
 		fmt.Fprintf(&b, "    target_matchers: [%s]\n", targets)
 	}
 	return b.String()
 }
 
-func runbookHead() string {
+func runbookHead(t *testing.T) string {
+	t.Helper()
 	var b strings.Builder
 	b.WriteString("| alert | reaches you as | what people notice | first command | over when |\n|---|---|---|---|---|\n")
-	for _, c := range causes() {
-		if c.alert != "" {
-			command := strings.Replace(c.command, "%s", "NAME", 1)
+	for _, c := range allOf(t) {
+		if c.Alert != "" {
+			command := strings.Replace(c.Command, "%s", "NAME", 1)
 			fmt.Fprintf(&b, "| [%s](#%s) | %s | %s | `%s` | %s |\n",
-				c.alert, strings.ToLower(c.alert), c.severity, c.noticed, command, c.over)
+				c.Alert, strings.ToLower(c.Alert), c.Severity, c.Noticed, command, c.Over)
 		}
 	}
 	return b.String()
@@ -81,23 +118,28 @@ func runbookHead() string {
 // What names an alert in the table names one that is there, and each cause is complete.
 func TestCausesAreComplete(t *testing.T) {
 	t.Parallel()
-	alerts := map[string]bool{}
-	for _, c := range causes() {
-		alerts[c.alert] = true
+	alerts, codes := map[string]bool{}, map[string]bool{}
+	for _, c := range allOf(t) {
+		alerts[c.Alert], codes[c.Code] = true, true
 	}
-	for _, c := range causes() {
-		name := c.code + c.alert
-		if (c.find == nil) != (c.code == "") || c.alert == "" && c.code == "" {
+	for code := range finders {
+		if !codes[code] {
+			t.Errorf("the table has no cause %q, which needs.go finds", code)
+		}
+	}
+	for _, c := range allOf(t) {
+		name := c.Code + c.Alert
+		if (finders[c.Code] == nil) != (c.Code == "") || c.Alert == "" && c.Code == "" {
 			t.Errorf("%s: the code and its function", name)
 		}
-		if c.alert != "" && slices.Contains([]string{c.expr, c.summary, c.noticed, c.over, c.command}, "") {
+		if c.Alert != "" && slices.Contains([]string{c.Expr, c.Summary, c.Noticed, c.Over, c.Command}, "") {
 			t.Errorf("%s: the alert is not complete", name)
 		}
-		if c.severity != Page && c.severity != Ticket {
-			t.Errorf("%s: severity %q", name, c.severity)
+		if c.Severity != Page && c.Severity != Ticket {
+			t.Errorf("%s: severity %q", name, c.Severity)
 		}
-		for _, other := range c.after {
-			if other == "" || other == c.alert || !alerts[other] {
+		for _, other := range c.After {
+			if other == "" || other == c.Alert || !alerts[other] {
 				t.Errorf("%s follows from %q", name, other)
 			}
 		}
@@ -109,7 +151,7 @@ func TestAWrongClockIsTold(t *testing.T) {
 	t.Parallel()
 	for ahead, want := range map[int64]int{0: 0, 4900: 0, -4900: 0, 5100: 1, -5100: 1} {
 		s := Status{Redis: Redis{AheadMS: ahead}}
-		if needs := s.NeedsOf(); len(needs) != want || want == 1 && needs[0].Code != NeedClock {
+		if needs := s.NeedsOf(); len(needs) != want || want == 1 && needs[0].Code != "clock_differs" {
 			t.Errorf("%d ms ahead: got %+v, want %d", ahead, needs, want)
 		}
 	}
@@ -128,19 +170,19 @@ func TestOneCauseIsOneNeed(t *testing.T) {
 		}
 		return all
 	}
-	if got, want := codes(), []string{NeedWorker}; !slices.Equal(got, want) {
+	if got, want := codes(), []string{"no_worker"}; !slices.Equal(got, want) {
 		t.Errorf("without a worker got %v, want %v", got, want)
 	}
 	s.Redis.Refuses = "MISCONF"
-	if got, want := codes(), []string{NeedWrites}; !slices.Equal(got, want) {
+	if got, want := codes(), []string{"redis_refuses"}; !slices.Equal(got, want) {
 		t.Errorf("with a Redis that refuses writes got %v, want %v", got, want)
 	}
 	s.Redis.Unsaved = "rdb_last_bgsave_status"
-	if got, want := codes(), []string{NeedWrites}; !slices.Equal(got, want) {
+	if got, want := codes(), []string{"redis_refuses"}; !slices.Equal(got, want) {
 		t.Errorf("with a Redis whose disk is full got %v, want %v", got, want)
 	}
 	s = Status{OldestMS: s.OldestMS}
-	if got, want := codes(), []string{NeedPeople, NeedBatches}; !slices.Equal(got, want) {
+	if got, want := codes(), []string{"people_wait", "batches_wait"}; !slices.Equal(got, want) {
 		t.Errorf("by itself got %v, want %v", got, want)
 	}
 }

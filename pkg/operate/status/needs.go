@@ -13,35 +13,35 @@ import (
 	"ushuru/tasks"
 )
 
-// The codes of what needs attention.
-const (
-	NeedSite      = "site_unreadable"   // no page of a site could be read
-	NeedWorker    = "no_worker"         // tasks wait for a role that no worker has
-	NeedAuthority = "authority_down"    // TRA's calculator has not answered for long
-	NeedRefused   = "authority_refused" // TRA's calculator refuses the workers
-	NeedRules     = "rules_differ"      // TRA's answers do not follow the dated rules
-	NeedAI        = "ai_budget"         // most of the day's tokens are used
-	NeedAIFails   = "ai_fails"          // the last calls of a model have all failed
-	NeedKey       = "key_limit"         // a key is near a limit
-	NeedWebhook   = "webhook_disabled"  // nothing is sent to an endpoint
-	NeedRedis     = "redis_memory"      // Redis is nearly full
-	NeedReading   = "not_read"          // a part of the status could not be read
-	NeedAnswers   = "authority_answers" // TRA's calculator answers in a form that is not known
-	NeedList      = "list_quarantined"  // a list of TRA is not used
-	NeedPeople    = "people_wait"       // jobs of people, or tasks in a queue of theirs, wait for long
-	NeedBatches   = "batches_wait"      // tasks of batches do
-	NeedWrites    = "redis_refuses"     // Redis refuses writes
-	NeedLoss      = "redis_lost"        // Redis has lost what it had acknowledged
-	NeedAPI       = "no_api"            // there are workers, and no API
-	NeedPaused    = tasks.QueuePaused   // an operator has paused a queue
-	NeedErrors    = "api_errors"        // the API answers too often with errors of ours
-	NeedUnsaved   = "redis_unsaved"     // Redis could not write its disk
-	NeedVolatile  = "redis_volatile"    // Redis keeps no append-only file
-	NeedClock     = "clock_differs"     // a clock is not that of Redis
-	NeedOverdue   = "handler_stuck"     // a handler does not end though its time is up
-	NeedVersions  = "old_version"       // an old version works beside a new one
-	NeedTrust     = "authority_trust"   // the certificate of TRA or of the proxy to it is not valid
-)
+// finders return what needs attention, by the code of its cause.
+var finders = map[string]func(*Status) []Need{
+	"redis_refuses":     (*Status).refusedWrites,
+	"redis_memory":      (*Status).fullRedis,
+	"redis_lost":        (*Status).lostWrites,
+	"redis_unsaved":     (*Status).unsavedRedis,
+	"redis_volatile":    (*Status).volatileRedis,
+	"clock_differs":     (*Status).otherClock,
+	"no_api":            (*Status).missingAPI,
+	"no_worker":         (*Status).missingWorkers,
+	"handler_stuck":     (*Status).overdueHandlers,
+	"old_version":       (*Status).oldVersions,
+	tasks.QueuePaused:   (*Status).pausedQueues,
+	"api_errors":        (*Status).apiErrors,
+	"people_wait":       func(s *Status) []Need { return s.waiting(false, peopleWait) },
+	"batches_wait":      func(s *Status) []Need { return s.waiting(true, batchWait) },
+	"authority_down":    (*Status).authorityDown,
+	"authority_refused": (*Status).authorityRefuses,
+	"authority_trust":   (*Status).authorityTrust,
+	"authority_answers": (*Status).authorityAnswers,
+	"rules_differ":      (*Status).otherRules,
+	"list_quarantined":  (*Status).quarantinedLists,
+	"site_unreadable":   (*Status).unreadableSites,
+	"ai_budget":         (*Status).usedBudget,
+	"ai_fails":          (*Status).failingModels,
+	"webhook_disabled":  (*Status).disabledWebhooks,
+	"key_limit":         (*Status).keysNearALimit,
+	"not_read":          (*Status).unreadParts,
+}
 
 // Need is something that needs an operator's attention.
 type Need struct {
@@ -60,27 +60,21 @@ type Need struct {
 // NeedsOf returns what needs attention, the urgent first. What follows from a need that is
 // there is left out, as its alert is silent.
 func (s *Status) NeedsOf() []Need {
-	var found []cause
-	needs := make([]Need, 0, len(s.Unread))
-	byAlert := map[string]bool{}
-	perCause := map[string][]Need{}
+	found, ill := map[string][]Need{}, map[string]bool{}
 	for _, c := range causes() {
-		if c.find == nil {
-			continue
-		}
-		if of := c.find(s); len(of) > 0 {
-			found = append(found, c)
-			perCause[c.code] = of
-			byAlert[c.alert] = true
+		if find := finders[c.Code]; find != nil { // else only Prometheus can see it
+			found[c.Code] = find(s)
+			ill[c.Alert] = len(found[c.Code]) > 0
 		}
 	}
-	for _, c := range found {
-		if slices.ContainsFunc(c.after, func(alert string) bool { return byAlert[alert] }) {
+	needs := make([]Need, 0, len(s.Unread))
+	for _, c := range causes() {
+		if slices.ContainsFunc(c.After, func(alert string) bool { return ill[alert] }) {
 			continue
 		}
-		for _, need := range perCause[c.code] {
-			need.Code, need.Urgent = c.code, c.severity == Page
-			need.Command = strings.Replace(c.command, "%s", need.About, 1)
+		for _, need := range found[c.Code] {
+			need.Code, need.Urgent = c.Code, c.Severity == Page
+			need.Command = strings.Replace(c.Command, "%s", need.About, 1)
 			needs = append(needs, need)
 		}
 	}

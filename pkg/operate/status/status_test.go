@@ -128,7 +128,7 @@ func TestNeeds(t *testing.T) {
 		provoke func(r *rig)
 	}{
 		{
-			name: "a site of which no page could be read", need: status.NeedSite, about: "sbtjapan.com",
+			name: "a site of which no page could be read", need: "site_unreadable", about: "sbtjapan.com",
 			below: func(r *rig) {
 				r.scrape("sbtjapan.com", "listing_blocked", 9)
 				r.scrape("sbtjapan.com", "listing_gone", 50) // which says nothing of the site
@@ -138,7 +138,7 @@ func TestNeeds(t *testing.T) {
 			provoke: func(r *rig) { r.scrape("sbtjapan.com", "fetch_timeout", 1) },
 		},
 		{
-			name: "a queue without a worker", need: status.NeedWorker, about: "authority",
+			name: "a queue without a worker", need: "no_worker", about: "authority",
 			below: func(r *rig) {
 				r.beat("w", jobs.Presence{Roles: []string{"authority"}})
 				r.enqueue(tasks.QueueAuthority)
@@ -146,7 +146,7 @@ func TestNeeds(t *testing.T) {
 			provoke: func(r *rig) { r.must(jobs.NewStore(r.client).Deregister(r.t.Context(), "w", nil)) },
 		},
 		{
-			name: "TRA's calculator is down", need: status.NeedAuthority,
+			name: "TRA's calculator is down", need: "authority_down",
 			below: func(r *rig) {
 				r.must(r.client.Set(r.t.Context(), "tra:worker", 1, 0).Err())
 				r.must(r.client.HSet(r.t.Context(), "tra:status", "checkedAt", stamp(0), "errorKind", "unavailable",
@@ -157,7 +157,7 @@ func TestNeeds(t *testing.T) {
 			},
 		},
 		{
-			name: "TRA's calculator refuses", need: status.NeedRefused,
+			name: "TRA's calculator refuses", need: "authority_refused",
 			below: func(r *rig) {
 				r.must(r.client.Set(r.t.Context(), "tra:worker", 1, 0).Err())
 				r.must(r.client.HSet(r.t.Context(), "tra:status", "checkedAt", stamp(0), "errorKind", "refused",
@@ -168,14 +168,14 @@ func TestNeeds(t *testing.T) {
 			},
 		},
 		{
-			name: "TRA's answers differ from the rules", need: status.NeedRules,
+			name: "TRA's answers differ from the rules", need: "rules_differ",
 			below: func(r *rig) {
 				r.must(r.client.HSet(r.t.Context(), "tra:{drift}:state", "agree", 1, "rules", "2026-07-01").Err())
 			},
 			provoke: func(r *rig) { r.must(r.client.HSet(r.t.Context(), "tra:{drift}:state", "agree", 0).Err()) },
 		},
 		{
-			name: "the AI's budget", need: status.NeedAI,
+			name: "the AI's budget", need: "ai_budget",
 			below: func(r *rig) {
 				r.beat("w", jobs.Presence{Roles: []string{"ai"}, Models: []string{"large"}, DailyTokens: 1000})
 				r.useTokens("", 799)
@@ -183,7 +183,7 @@ func TestNeeds(t *testing.T) {
 			provoke: func(r *rig) { r.useTokens("", 1) },
 		},
 		{
-			name: "an AI that fails every call", need: status.NeedAIFails, about: "large",
+			name: "an AI that fails every call", need: "ai_fails", about: "large",
 			below: func(r *rig) {
 				r.beat("w", jobs.Presence{Roles: []string{"ai"}, Models: []string{"large", "small"}})
 				for _, kind := range []string{"timeout", "", "timeout", "timeout"} { // it has answered since the first
@@ -193,7 +193,7 @@ func TestNeeds(t *testing.T) {
 			provoke: func(r *rig) { r.call("unavailable") },
 		},
 		{
-			name: "an AI that refuses the key", need: status.NeedAIFails, about: "large",
+			name: "an AI that refuses the key", need: "ai_fails", about: "large",
 			below: func(r *rig) {
 				r.beat("w", jobs.Presence{Roles: []string{"ai"}, Models: []string{"large", "small"}})
 				for _, kind := range []string{"misconfigured", "", "timeout", ""} { // it has answered since
@@ -203,7 +203,7 @@ func TestNeeds(t *testing.T) {
 			provoke: func(r *rig) { r.call("misconfigured") },
 		},
 		{
-			name: "a key near a limit", need: status.NeedKey,
+			name: "a key near a limit", need: "key_limit",
 			below: func(r *rig) {
 				id := r.newKey("Juma")
 				r.useTokens(id, 899)
@@ -213,17 +213,17 @@ func TestNeeds(t *testing.T) {
 			},
 		},
 		{
-			name: "a webhook that is disabled", need: status.NeedWebhook, about: "wh1",
+			name: "a webhook that is disabled", need: "webhook_disabled", about: "wh1",
 			below:   func(r *rig) { r.endpoint(r.newKey("Juma"), "") },
 			provoke: func(r *rig) { r.endpoint(r.read().Keys[0].ID, "it answered 410 Gone") },
 		},
 		{
-			name: "a role that no worker has any more", need: status.NeedWorker, about: "ai",
+			name: "a role that no worker has any more", need: "no_worker", about: "ai",
 			below:   func(r *rig) { r.beat("w", jobs.Presence{Roles: []string{"ai"}}) },
 			provoke: func(r *rig) { r.must(jobs.NewStore(r.client).Deregister(r.t.Context(), "w", nil)) },
 		},
 		{
-			name: "TRA's answers cannot be read", need: status.NeedAnswers,
+			name: "TRA's answers cannot be read", need: "authority_answers",
 			below: func(r *rig) {
 				r.must(r.client.Set(r.t.Context(), "tra:worker", 1, 0).Err())
 				r.must(r.client.HSet(r.t.Context(), "tra:status", "checkedAt", stamp(0), "errorKind", "bad_answer",
@@ -234,11 +234,11 @@ func TestNeeds(t *testing.T) {
 			},
 		},
 		{
-			name: "a list of TRA is not used", need: status.NeedList, below: func(*rig) {},
+			name: "a list of TRA is not used", need: "list_quarantined", below: func(*rig) {},
 			provoke: func(r *rig) { r.must(r.client.HSet(r.t.Context(), "tra:{catalogue}:quarantine", "makes", "{}").Err()) },
 		},
 		{
-			name: "people wait", need: status.NeedPeople, about: tasks.QueueAny,
+			name: "people wait", need: "people_wait", about: tasks.QueueAny,
 			below: func(r *rig) {
 				r.waits(tasks.QueueAny, 50*time.Second)
 				r.waits(tasks.QueueAny+tasks.BulkSuffix, 55*time.Minute)
@@ -246,7 +246,7 @@ func TestNeeds(t *testing.T) {
 			provoke: func(r *rig) { r.waits(tasks.QueueAny, 70*time.Second) },
 		},
 		{
-			name: "a person's job does not end", need: status.NeedPeople,
+			name: "a person's job does not end", need: "people_wait",
 			below: func(r *rig) { r.runs(jobs.Interactive, 50*time.Second); r.runs(jobs.Bulk, 59*time.Minute) },
 			provoke: func(r *rig) {
 				r.runs(jobs.Interactive, 2*time.Second)
@@ -255,41 +255,41 @@ func TestNeeds(t *testing.T) {
 			},
 		},
 		{
-			name: "a row of a batch does not end", need: status.NeedBatches,
+			name: "a row of a batch does not end", need: "batches_wait",
 			below:   func(r *rig) { r.runs(jobs.Bulk, 55*time.Minute) },
 			provoke: func(r *rig) { r.runs(jobs.Bulk, 65*time.Minute) },
 		},
 		{
-			name: "batches wait", need: status.NeedBatches, about: tasks.QueueAny + tasks.BulkSuffix,
+			name: "batches wait", need: "batches_wait", about: tasks.QueueAny + tasks.BulkSuffix,
 			below:   func(r *rig) { r.waits(tasks.QueueAny+tasks.BulkSuffix, 55*time.Minute) },
 			provoke: func(r *rig) { r.waits(tasks.QueueAny+tasks.BulkSuffix, 65*time.Minute) },
 		},
 		{
-			name: "a queue is paused", need: status.NeedPaused, about: tasks.QueueAny,
+			name: "a queue is paused", need: tasks.QueuePaused, about: tasks.QueueAny,
 			below: func(r *rig) { r.waits(tasks.QueueAny, time.Second) },
 			provoke: func(r *rig) {
 				r.must(operate.New(operate.Options{Redis: r.client}).PauseQueue(r.t.Context(), tasks.QueueAny))
 			},
 		},
 		{
-			name: "Redis refuses writes", need: status.NeedWrites,
+			name: "Redis refuses writes", need: "redis_refuses",
 			below: func(r *rig) { r.must(r.client.ConfigSet(r.t.Context(), "min-replicas-to-write", "0").Err()) },
 			provoke: func(r *rig) {
 				r.must(r.client.ConfigSet(r.t.Context(), "min-replicas-to-write", "1").Err())
 			},
 		},
 		{
-			name: "no API is alive", need: status.NeedAPI,
+			name: "no API is alive", need: "no_api",
 			below:   func(r *rig) { r.beat("w", jobs.Presence{Roles: []string{"any"}}) },
 			provoke: func(r *rig) { r.must(r.client.Del(r.t.Context(), "api:processes").Err()) },
 		},
 		{
-			name: "the API answers with errors of ours", need: status.NeedErrors,
+			name: "the API answers with errors of ours", need: "api_errors",
 			below:   func(r *rig) { r.answers(metrics.OK, 600); r.answers("unavailable", 9) },
 			provoke: func(r *rig) { r.answers("unavailable", 1) },
 		},
 		{
-			name: "Redis cannot write its disk", need: status.NeedUnsaved,
+			name: "Redis cannot write its disk", need: "redis_unsaved",
 			below: func(r *rig) {
 				r.must(r.client.ConfigSet(r.t.Context(), "stop-writes-on-bgsave-error", "no").Err())
 				r.server.FailSaves()()
@@ -297,11 +297,11 @@ func TestNeeds(t *testing.T) {
 			provoke: func(r *rig) { r.server.FailSaves() },
 		},
 		{
-			name: "Redis cannot write its disk, and refuses writes for it", need: status.NeedWrites, below: func(*rig) {},
+			name: "Redis cannot write its disk, and refuses writes for it", need: "redis_refuses", below: func(*rig) {},
 			provoke: func(r *rig) { r.server.FailSaves() },
 		},
 		{
-			name: "Redis keeps no append-only file", need: status.NeedVolatile,
+			name: "Redis keeps no append-only file", need: "redis_volatile",
 			below: func(r *rig) {
 				r.beat("w", jobs.Presence{Roles: []string{"any"}, AllowVolatile: true})
 				r.must(r.client.ConfigSet(r.t.Context(), "appendonly", "no").Err())
@@ -309,14 +309,14 @@ func TestNeeds(t *testing.T) {
 			provoke: func(r *rig) { r.beat("w", jobs.Presence{Roles: []string{"any"}}) },
 		},
 		{
-			name: "a handler does not end", need: status.NeedOverdue, about: tasks.TypeScrape,
+			name: "a handler does not end", need: "handler_stuck", about: tasks.TypeScrape,
 			below: func(r *rig) { r.beat("w", jobs.Presence{Roles: []string{"any", "ai"}}) },
 			provoke: func(r *rig) {
 				r.beat("w", jobs.Presence{Roles: []string{"any", "ai"}, Overdue: []string{tasks.TypeScrape}})
 			},
 		},
 		{
-			name: "an old version works beside a new one", need: status.NeedVersions,
+			name: "an old version works beside a new one", need: "old_version",
 			below: func(r *rig) {
 				r.beat("old", jobs.Presence{Roles: []string{"any"}, Version: "1", Started: time.Now().Add(-time.Hour)})
 				r.beat("new", jobs.Presence{Roles: []string{"any"}, Version: "2", Started: time.Now().Add(-29 * time.Minute)})
@@ -326,7 +326,7 @@ func TestNeeds(t *testing.T) {
 			},
 		},
 		{
-			name: "the certificate of TRA is not valid", need: status.NeedTrust,
+			name: "the certificate of TRA is not valid", need: "authority_trust",
 			below: func(r *rig) {
 				r.must(r.client.Set(r.t.Context(), "tra:worker", 1, 0).Err())
 				r.must(r.client.HSet(r.t.Context(), "tra:status", "checkedAt", stamp(0), "errorKind", "certificate",
@@ -337,7 +337,7 @@ func TestNeeds(t *testing.T) {
 			},
 		},
 		{
-			name: "Redis is nearly full", need: status.NeedRedis,
+			name: "Redis is nearly full", need: "redis_memory",
 			below: func(r *rig) { // beside so much the connections of the test are nothing
 				r.must(r.client.SetRange(r.t.Context(), "ballast", 50<<20, "x").Err())
 				r.limitMemory(70)
