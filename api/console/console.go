@@ -192,18 +192,9 @@ func (c *Console) overview(w http.ResponseWriter, r *http.Request) error {
 		title = fmt.Sprintf("%d things need you", n)
 	}
 	view := view{Status: now, Monitoring: c.options.Monitoring, Still: r.URL.Query().Has("still")}
-	s := shown{Title: title, Body: view, Said: c.saidOf(r.URL.Query().Get("done"))}
+	s := shown{Title: title, Body: view, Said: Actions()[r.URL.Query().Get("done")].Done}
 	if !view.Still {
 		s.Reload = reloadSeconds
 	}
 	return c.render(w, r, http.StatusOK, "overview", s)
-}
-
-// saidOf returns what an action has done, by its name.
-func (c *Console) saidOf(name string) string {
-	action, ok := actions[name]
-	if !ok {
-		return ""
-	}
-	return action.Done
 }

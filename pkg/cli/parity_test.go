@@ -19,11 +19,11 @@ var optionOf = map[string]string{
 // exists and acts over Redis, and each field of a form is an option of it.
 func TestTheConsoleDoesNothingThatNoCommandDoes(t *testing.T) {
 	t.Parallel()
-	for name, action := range console.Commands() {
+	for name, action := range console.Actions() {
 		var root commands
 		parser, err := newParser(&root)
 		must(t, err)
-		line := strings.NewReplacer("%s", "example.com", "NAME", "juma", "CODE", "x", "TOKENS", "1", " N", " 1").Replace(action.Line)
+		line := strings.NewReplacer("%s", "example.com", "NAME", "juma", "CODE", "x", "TOKENS", "1", " N", " 1").Replace(action.Command)
 		args := strings.Fields(line)
 		parsed, err := parser.Parse(args[1:])
 		if err != nil || args[0] != "ushuru" {
@@ -42,8 +42,8 @@ func TestTheConsoleDoesNothingThatNoCommandDoes(t *testing.T) {
 			t.Errorf("%s: %s does not act over Redis", name, line)
 		}
 		for _, field := range action.Fields {
-			if option := optionOf[name+" "+field]; option == "" || !options[option] {
-				t.Errorf("%s: the field %s is no option of %s: %v", name, field, line, options)
+			if option := optionOf[name+" "+field.Name]; option == "" || !options[option] {
+				t.Errorf("%s: the field %s is no option of %s: %v", name, field.Name, line, options)
 			}
 		}
 	}
