@@ -169,7 +169,7 @@ func New(o Options) (*Worker, error) {
 		BeforeSucceed: (&resultCache{o.Cache}).put,
 		Notifiers:     map[string]tasks.Notifier{tasks.SubscriberBatch: outcomes.onJobEnded},
 		OnEnd:         func(job *jobs.Job) { Ended(o.Metrics, o.Log, job) },
-		OnTakeover:    func(job *jobs.Job, step string) { o.Metrics.TookOver(job.Kind, step) },
+		OnTakeover:    func(job *jobs.Job, step string) { o.Metrics.Count("takeovers_total", job.Kind, step) },
 	})
 	dispatcher := &dispatcher{o.Redis, o.Jobs, o.Batches, engine, outcomes, o.BatchWindow, o.Log}
 	w.engine, w.dispatcher = engine, dispatcher

@@ -105,10 +105,10 @@ func (s *Resource) CheckPassword(r *http.Request, user, password string) error {
 	right := newLogin(s.options.User, s.options.Password).is(newLogin(user, password))
 	switch wait, failures := s.attempts.attempt(address, right); {
 	case wait > 0:
-		s.options.Metrics.FailedLogin("refused")
+		s.options.Metrics.Count("operator_logins_failed_total", "refused")
 		return errLoginSlowed.After(max(request.WholeSeconds(wait), time.Second))
 	case !right:
-		s.options.Metrics.FailedLogin("wrong")
+		s.options.Metrics.Count("operator_logins_failed_total", "wrong")
 		s.options.Log.WarnContext(r.Context(), "operator login failed", "address", address.String(), "failures", failures)
 		return errLoginRequired
 	}

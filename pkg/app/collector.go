@@ -11,6 +11,7 @@ import (
 	"ushuru/pkg/ai"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/logs"
+	"ushuru/pkg/metrics"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/webhook"
@@ -24,48 +25,9 @@ const (
 	stateTimeout = 2 * time.Second
 )
 
-// The families of what all processes share, read from Redis at each scrape.
-var (
-	descRedisUp     = desc("redis_up", "1 while Redis answers, else 0.")
-	descRedisWrites = desc("redis_writable",
-		"1 while Redis accepts writes, else 0: its memory or disk is full, it is a replica, or it misses its own.")
-	descRedisLoss = desc("redis_loss_timestamp_seconds",
-		"When it was found last that Redis had lost what it had acknowledged; 0 when that was not found within a day.")
-	descRedisMemory  = desc("redis_memory_bytes", "Memory that Redis uses, of the fullest server of a cluster.")
-	descRedisLimit   = desc("redis_memory_limit_bytes", "maxmemory of that server; 0 means no limit.")
-	descRedisUnsaved = desc("redis_unsaved",
-		"1 while Redis could not write its disk the last time: its log, the rewrite of its log, or a snapshot.")
-	descRedisVolatile = desc("redis_volatile", "1 while Redis keeps no append-only file, unless ALLOW_VOLATILE permits that.")
-	descClock         = desc("clock_offset_seconds", "By how much the clock of this machine is ahead of that of Redis.")
-	descOverdue       = desc("tasks_overdue",
-		"Kinds of tasks, in all workers, whose handlers do not end though their time is up.")
-	descQueueTasks = desc("queue_tasks", "Tasks in a queue by state: pending, active, scheduled, retry or archived.",
-		"queue", "state")
-	descQueueOldest = desc("queue_oldest_seconds", "Age of the oldest pending task of a queue; 0 without one.", "queue")
-	descJobsOldest  = desc("jobs_oldest_seconds", "Age of the oldest job of a class that has not ended; 0 without one.", "class")
-	descWorkers     = desc("workers", "Workers of a role that live.", "role")
-	descState       = desc("authority_state",
-		"1 for the state of TRA's calculator as all workers see it: up, degraded, down or unknown.", "state")
-	descOutage = desc("authority_outage",
-		"1 for the reason why TRA's calculator cannot be asked now: no_worker, refused, unavailable or certificate.", "reason")
-	descSuccess = desc("authority_last_success_timestamp_seconds",
-		"When a call to TRA's calculator succeeded last; 0 when none did.")
-	descPeriod = desc("authority_period",
-		"The latest year and quarter that TRA's calculator showed, as year * 10 + quarter; 0 when none is known.")
-	descSynced = desc("catalogue_synced_timestamp_seconds",
-		"When the copy of TRA's makes and labels was complete last; 0 when it never was.")
-	descQuarantined = desc("catalogue_quarantined", "Lists of TRA that differ so much that they are not used yet.")
-	descAIUsed      = desc("ai_budget_used_tokens", "Tokens of the AI that all processes have used or reserved this day.")
-	descAILimit     = desc("ai_budget_tokens", "Tokens of the AI a day, as this process is set; 0 means no limit.")
-	descAILeft      = desc("ai_budget_left_tokens", "What is left of the tokens of this day; 0 also without a limit.")
-)
-
-func desc(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("ushuru_"+name, help, labels, nil)
-}
-
 // collector reads at each scrape what all processes share.
 type collector struct {
+	families      map[string]*prometheus.Desc
 	client        redis.UniversalClient
 	stores        *stores
 	aiLimit       int64
@@ -79,18 +41,12 @@ func newCollector(client redis.UniversalClient, s *stores, aiLimit int64, allowV
 	for _, role := range tasks.Roles {
 		queues = append(queues, tasks.QueueOf(role), tasks.QueueOf(role)+tasks.BulkSuffix)
 	}
-	return &collector{client, s, aiLimit, allowVolatile, queues}
+	return &collector{metrics.Shared(), client, s, aiLimit, allowVolatile, queues}
 }
 
 // Describe implements prometheus.Collector.
-func (*collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{
-		descRedisUp, descRedisWrites, descRedisLoss, descRedisMemory, descRedisLimit,
-		descRedisUnsaved, descRedisVolatile, descClock, descOverdue,
-		descQueueTasks, descQueueOldest, descJobsOldest,
-		descWorkers, descState, descOutage,
-		descSuccess, descPeriod, descSynced, descQuarantined, descAIUsed, descAILimit, descAILeft,
-	} {
+func (c *collector) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range c.families {
 		out <- d
 	}
 }
@@ -100,15 +56,15 @@ func (*collector) Describe(out chan<- *prometheus.Desc) {
 func (c *collector) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), stateTimeout)
 	defer cancel()
-	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
-		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	gauge := func(name string, value float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(c.families[name], prometheus.GaugeValue, value, labels...)
 	}
 	if !c.answers(ctx) {
-		gauge(descRedisUp, 0)
+		gauge("redis_up", 0)
 		return
 	}
-	gauge(descRedisUp, 1)
-	gauge(descRedisWrites, one(redisx.CheckWrite(ctx, c.client) == nil))
+	gauge("redis_up", 1)
+	gauge("redis_writable", one(redisx.CheckWrite(ctx, c.client) == nil))
 	var reading sync.WaitGroup
 	// What cannot be read is left out.
 	for _, read := range []func(context.Context, setGauge) error{
@@ -120,7 +76,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 }
 
 // setGauge sets a gauge.
-type setGauge func(d *prometheus.Desc, value float64, labels ...string)
+type setGauge func(name string, value float64, labels ...string)
 
 // answers reports whether Redis answers in time.
 func (c *collector) answers(ctx context.Context) bool {
@@ -134,10 +90,10 @@ func (c *collector) memory(ctx context.Context, set setGauge) error {
 	if err != nil {
 		return err
 	}
-	set(descRedisMemory, float64(memory.Used))
-	set(descRedisLimit, float64(memory.Limit))
-	set(descRedisUnsaved, one(memory.Unsaved != ""))
-	set(descRedisVolatile, one(memory.Volatile && !c.allowVolatile))
+	set("redis_memory_bytes", float64(memory.Used))
+	set("redis_memory_limit_bytes", float64(memory.Limit))
+	set("redis_unsaved", one(memory.Unsaved != ""))
+	set("redis_volatile", one(memory.Volatile && !c.allowVolatile))
 	return nil
 }
 
@@ -148,7 +104,7 @@ func (c *collector) clock(ctx context.Context, set setGauge) error {
 	if err != nil {
 		return err
 	}
-	set(descClock, begun.Add(time.Since(begun)/2).Sub(at).Seconds()) //nolint:mnd // the middle of the round trip
+	set("clock_offset_seconds", begun.Add(time.Since(begun)/2).Sub(at).Seconds()) //nolint:mnd // the middle of the round trip
 	return nil
 }
 
@@ -161,7 +117,7 @@ func (c *collector) loss(ctx context.Context, set setGauge) error {
 	if loss != nil {
 		at = &loss.At
 	}
-	set(descRedisLoss, unix(at))
+	set("redis_loss_timestamp_seconds", unix(at))
 	return nil
 }
 
@@ -191,7 +147,7 @@ func (c *collector) queueSizes(ctx context.Context, set setGauge) error {
 	}
 	for queue, counts := range sizes {
 		for i, count := range counts {
-			set(descQueueTasks, float64(count.Val()), queue, states[i])
+			set("queue_tasks", float64(count.Val()), queue, states[i])
 		}
 	}
 	return c.queueAges(ctx, oldest, set)
@@ -218,7 +174,7 @@ func (c *collector) queueAges(ctx context.Context, oldest map[string]*redis.Stri
 				age = max(time.Since(time.Unix(0, nanos)).Seconds(), 0)
 			}
 		}
-		set(descQueueOldest, age, queue)
+		set("queue_oldest_seconds", age, queue)
 	}
 	return nil
 }
@@ -234,7 +190,7 @@ func (c *collector) jobAges(ctx context.Context, set setGauge) error {
 		if !since.IsZero() {
 			age = max(time.Since(since).Seconds(), 0)
 		}
-		set(descJobsOldest, age, string(class))
+		set("jobs_oldest_seconds", age, string(class))
 	}
 	return nil
 }
@@ -252,9 +208,9 @@ func (c *collector) workers(ctx context.Context, set setGauge) error {
 		}
 	}
 	for _, role := range tasks.Roles {
-		set(descWorkers, float64(count[string(role)]), string(role))
+		set("workers", float64(count[string(role)]), string(role))
 	}
-	set(descOverdue, float64(overdue))
+	set("tasks_overdue", float64(overdue))
 	return nil
 }
 
@@ -264,14 +220,14 @@ func (c *collector) authority(ctx context.Context, set setGauge) error {
 		return err
 	}
 	for _, state := range []tra.State{tra.Up, tra.Degraded, tra.Down, tra.Unknown} {
-		set(descState, one(status.State == state), string(state))
+		set("authority_state", one(status.State == state), string(state))
 	}
 	for _, reason := range []string{
 		tra.ReasonNoWorker, string(tra.Refused), string(tra.Unavailable), string(tra.Certificate),
 	} {
-		set(descOutage, one(status.Reason == reason), reason)
+		set("authority_outage", one(status.Reason == reason), reason)
 	}
-	set(descSuccess, unix(status.LastSuccessAt))
+	set("authority_last_success_timestamp_seconds", unix(status.LastSuccessAt))
 	return nil
 }
 
@@ -280,9 +236,9 @@ func (c *collector) catalogue(ctx context.Context, set setGauge) error {
 	if err != nil {
 		return err
 	}
-	set(descPeriod, float64(state.Period))
-	set(descSynced, unix(state.AsOf))
-	set(descQuarantined, float64(state.Quarantined))
+	set("authority_period", float64(state.Period))
+	set("catalogue_synced_timestamp_seconds", unix(state.AsOf))
+	set("catalogue_quarantined", float64(state.Quarantined))
 	return nil
 }
 
@@ -291,9 +247,9 @@ func (c *collector) budget(ctx context.Context, set setGauge) error {
 	if err != nil {
 		return err
 	}
-	set(descAIUsed, float64(day.Used))
-	set(descAILimit, float64(day.Limit))
-	set(descAILeft, float64(max(day.Limit-day.Used, 0)))
+	set("ai_budget_used_tokens", float64(day.Used))
+	set("ai_budget_tokens", float64(day.Limit))
+	set("ai_budget_left_tokens", float64(max(day.Limit-day.Used, 0)))
 	return nil
 }
 

@@ -52,7 +52,7 @@ var channels = []string{jobs.ChannelEnqueued, jobs.ChannelEnded, keys.ChannelCha
 func refused(counts *metrics.Metrics, log *slog.Logger) func(channel string, cause error) {
 	var logged sync.Map
 	return func(channel string, cause error) {
-		counts.Refused(channel)
+		counts.Count("redis_messages_refused_total", channel)
 		if _, again := logged.LoadOrStore(channel, true); !again {
 			log.Error("a message on a channel of Redis was refused; further ones are only counted",
 				"channel", channel, "cause", cause)

@@ -144,7 +144,7 @@ func (a *App) addAuthority(options *worker.Options, o WorkerOptions) error {
 		OnAnswer: func(ctx context.Context, request tra.Request, tax vehicle.Tax) {
 			detector.OnAnswer(ctx, request, tax)
 		},
-		OnThrottle: func(reason tra.Reason) { a.metrics.Throttled(string(reason)) },
+		OnThrottle: func(reason tra.Reason) { a.metrics.Count("authority_throttled_total", string(reason)) },
 		OnBreaker:  a.metrics.Breaker,
 	})
 	return nil

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/net/publicsuffix"
 )
@@ -19,29 +18,12 @@ type Ask struct {
 	Host    string // of the listing; "" for none
 }
 
-type pageFamilies struct {
-	views   *prometheus.CounterVec
-	asks    *prometheus.CounterVec
-	answers *prometheus.CounterVec
-	took    prometheus.Observer
-}
-
-func (m *Metrics) addPages() {
-	m.pages = pageFamilies{
-		views:   m.counters("page_views_total", "Pages that were shown, by their template and language.", "page", "lang"),
-		asks:    m.counters("page_asks_total", "What visitors asked for, by the kind of the page that answers.", "kind"),
-		answers: m.counters("page_answers_total", "How that ended: ok, or the code of the refusal.", "code"),
-		took: m.histograms("page_answer_duration_seconds", "Time from what a visitor asked for to the number.", requestBuckets).
-			WithLabelValues(),
-	}
-}
-
 // Viewed counts a page that was shown.
 func (m *Metrics) Viewed(page, lang string) {
 	if m == nil {
 		return
 	}
-	m.pages.views.WithLabelValues(page, lang).Inc()
+	m.Count("page_views_total", page, lang)
 	if r := m.options.Recorder; r != nil {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -54,7 +36,7 @@ func (m *Metrics) Asked(a Ask) {
 	if m == nil {
 		return
 	}
-	m.pages.asks.WithLabelValues(a.Kind).Inc()
+	m.counters["page_asks_total"].WithLabelValues(a.Kind).Inc() // not the kind of a job
 	m.options.Recorder.ask(a, true, func(hour, site string) {
 		m.options.Recorder.add(hour, field(site, asked, a.Kind), 1)
 	})
@@ -65,10 +47,10 @@ func (m *Metrics) Answered(a Ask, code string, took time.Duration) {
 	if m == nil {
 		return
 	}
-	outcome := cmp.Or(m.code(code), OK)
-	m.pages.answers.WithLabelValues(outcome).Inc()
+	outcome := cmp.Or(m.bound("code", code), OK)
+	m.counters["page_answers_total"].WithLabelValues(outcome).Inc()
 	if outcome == OK {
-		m.pages.took.Observe(seconds(took))
+		m.observe("page_answer_duration_seconds", took)
 	}
 	m.options.Recorder.ask(a, false, func(hour, site string) {
 		m.options.Recorder.add(hour, field(site, answered, outcome), 1)

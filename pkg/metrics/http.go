@@ -6,42 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 )
-
-type httpFamilies struct {
-	requests  *prometheus.CounterVec
-	durations *prometheus.HistogramVec
-	errors    *prometheus.CounterVec
-	logins    *prometheus.CounterVec
-	streams   map[routeKey]bool // the known routes
-}
-
-func (m *Metrics) addHTTP() {
-	m.http = httpFamilies{
-		requests: m.counters("http_requests_total",
-			"Requests to the API and its pages by the template of their route and the class of the status: 2xx to 5xx.",
-			"route", "method", "class"),
-		durations: m.histograms("http_request_duration_seconds",
-			"Time to answer a request, without the streams of events. A POST waits for its result.",
-			requestBuckets, "route", "method"),
-		errors: m.counters("http_errors_total", "Error responses by their code.", "code"),
-		logins: m.counters("operator_logins_failed_total",
-			"Failed logins of operators: wrong passwords, and attempts that were refused unseen after those.", "reason"),
-		streams: map[routeKey]bool{},
-	}
-}
-
-var loginFailures = []string{"wrong", "refused"}
-
-// FailedLogin counts a failed login of an operator.
-func (m *Metrics) FailedLogin(reason string) {
-	if m == nil {
-		return
-	}
-	m.http.logins.WithLabelValues(m.oneOf(loginFailures, reason)).Inc()
-}
 
 // ofAPI begins the templates of the routes of the API itself, as in the alert for its errors.
 const ofAPI = "/v1/"
@@ -54,10 +19,10 @@ func (m *Metrics) AddRoute(template, method string, stream bool) {
 	if m == nil {
 		return
 	}
-	m.http.streams[routeKey{template, method}] = stream
+	m.streams[routeKey{template, method}] = stream
 	if strings.HasPrefix(template, ofAPI) {
-		m.http.requests.WithLabelValues(template, method, "2xx")
-		m.http.requests.WithLabelValues(template, method, "5xx")
+		m.counters["http_requests_total"].WithLabelValues(template, method, "2xx")
+		m.counters["http_requests_total"].WithLabelValues(template, method, "5xx")
 	}
 }
 
@@ -70,18 +35,18 @@ func (m *Metrics) Request(template, method string, status int, code string, took
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
-	stream, known := m.http.streams[routeKey{template, method}]
+	stream, known := m.streams[routeKey{template, method}]
 	if !known {
 		template, method = Other, Other
 	}
 	class := min(max(status/100, 2), 5) //nolint:mnd // the classes of a status
-	m.http.requests.WithLabelValues(template, method, strconv.Itoa(class)+"xx").Inc()
+	m.counters["http_requests_total"].WithLabelValues(template, method, strconv.Itoa(class)+"xx").Inc()
 	if !stream {
-		m.http.durations.WithLabelValues(template, method).Observe(seconds(took))
+		m.observe("http_request_duration_seconds", took, template, method)
 	}
-	code = m.code(code)
+	code = m.bound("code", code)
 	if code != "" {
-		m.http.errors.WithLabelValues(code).Inc()
+		m.Count("http_errors_total", code)
 	}
 	if strings.HasPrefix(template, ofAPI) {
 		answer := Call{To: API, Name: answers, Took: took}

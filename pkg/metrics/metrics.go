@@ -1,6 +1,7 @@
 // Package metrics counts what a process does, for Prometheus, and by the hour in Redis for the
 // status. Every outcome is counted at one place of the code, which calls a method of Metrics;
-// that counts it for both, so that what the console shows is what Prometheus sees.
+// that counts it for both, so that what the console shows is what Prometheus sees. The families
+// are the table of families.csv.
 //
 // The label values are bounded: what is not in Options is "other". A series exists from its
 // first count on; those that an alert looks at, in a process that can count them, from the
@@ -9,13 +10,17 @@ package metrics
 
 import (
 	"cmp"
+	_ "embed" // the table of families
 	"runtime"
-	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"ushuru/pkg/datatable"
 )
 
 // Options say which label values there are. The zero value counts everything as other.
@@ -24,7 +29,7 @@ type Options struct {
 	Codes  []string // of errors
 	Calls  []string // to the authority
 	Kinds  []string // of errors of the authority
-	Caches []string // see Lookup
+	Caches []string // that look-ups are made in
 	Sites  []string // names of the known listing sites
 	// SiteOf returns the name of the site that a host belongs to; "" for an unknown one.
 	// Nil knows none.
@@ -47,17 +52,19 @@ type Options struct {
 type Metrics struct {
 	registry *prometheus.Registry
 	options  Options
-	codes    map[string]bool
-	steps    map[string]bool
+	known    map[string]map[string]bool // values by their label; of a label that is not in it all are
+	labels   map[string][]string        // of a family
 
-	http      httpFamilies
-	work      workFamilies
-	authority authorityFamilies
-	pages     pageFamilies
-	lookups   *prometheus.CounterVec
-	matches   *prometheus.CounterVec
-	refused   *prometheus.CounterVec
+	counters   map[string]*prometheus.CounterVec
+	gauges     map[string]*prometheus.GaugeVec
+	histograms map[string]*prometheus.HistogramVec
+	streams    map[routeKey]bool // the known routes
 }
+
+const namespace = "ushuru"
+
+//go:embed families.csv
+var familiesFile string
 
 // New returns Metrics with all their families in a registry of their own.
 func New(o Options) *Metrics {
@@ -65,24 +72,173 @@ func New(o Options) *Metrics {
 		o.SiteOf = func(string) string { return "" }
 	}
 	m := &Metrics{
-		registry: prometheus.NewRegistry(), options: o, codes: setOf(o.Codes), steps: setOf(o.Steps),
+		registry: prometheus.NewRegistry(), options: o, known: knownLabels(o), labels: map[string][]string{},
+		counters: map[string]*prometheus.CounterVec{}, gauges: map[string]*prometheus.GaugeVec{},
+		histograms: map[string]*prometheus.HistogramVec{}, streams: map[routeKey]bool{},
 	}
-	m.addHTTP()
-	m.addWork()
-	m.addAuthority()
-	m.addPages()
-	m.lookups = m.counters("cache_lookups_total", "Look-ups of cached results, of lists and taxes of TRA, by whether "+
-		"there was a valid one: hit or miss.", "cache", "result")
-	m.matches = m.counters("matches_total", "Cars that were matched with an entry of TRA's list, by what decided and how "+
-		"sure that is; none for cars that were not matched.", "matched_by", "confidence")
-	m.refused = m.counters("redis_messages_refused_total", "Messages on a channel of Redis that could not be taken: too long, "+
-		"not of the form that the channel has, or unknown.", "channel")
-	m.addProcess()
+	families := promauto.With(m.registry)
+	for _, row := range datatable.Rows(familiesFile) {
+		kind, name, labels, help := row[0], row[1], strings.Fields(row[2]), row[4]
+		m.labels[name] = labels
+		switch kind {
+		case "counter":
+			m.counters[name] = families.NewCounterVec(
+				prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
+			if len(labels) == 0 {
+				m.counters[name].WithLabelValues()
+			}
+		case "gauge":
+			m.gauges[name] = families.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, labels)
+		case "histogram":
+			m.histograms[name] = families.NewHistogramVec(prometheus.HistogramOpts{
+				Namespace: namespace, Name: name, Help: help, Buckets: numbers(row[3]),
+			}, labels)
+			if len(labels) == 0 {
+				m.histograms[name].WithLabelValues()
+			}
+		}
+	}
+	m.gauges["build_info"].WithLabelValues(cmp.Or(o.Version, "unknown"), cmp.Or(o.Commit, "unknown"), runtime.Version()).Set(1)
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.beginSeries()
 	return m
+}
+
+// Shared returns the families that every process reads from Redis at each scrape, by their names.
+func Shared() map[string]*prometheus.Desc {
+	shared := map[string]*prometheus.Desc{}
+	for _, row := range datatable.Rows(familiesFile) {
+		if row[0] == "shared" {
+			shared[row[1]] = prometheus.NewDesc(namespace+"_"+row[1], row[4], strings.Fields(row[2]), nil)
+		}
+	}
+	return shared
+}
+
+// numbers parses the bounds of a histogram. It panics when they are broken, which only a broken
+// build has.
+func numbers(text string) (all []float64) {
+	for _, one := range strings.Fields(text) {
+		number, err := strconv.ParseFloat(one, 64)
+		if err != nil {
+			panic("metrics: families.csv: " + err.Error())
+		}
+		all = append(all, number)
+	}
+	return all
+}
+
+// knownLabels returns the values of the labels that callers and strangers could choose.
+func knownLabels(o Options) map[string]map[string]bool {
+	known := map[string]map[string]bool{}
+	add := func(label string, values ...string) {
+		if known[label] == nil {
+			known[label] = map[string]bool{}
+		}
+		for _, value := range values {
+			known[label][value] = true
+		}
+	}
+	add("class", "interactive", "bulk")
+	add("state", "succeeded", "failed", "cancelled")
+	add("reason", "wrong", "refused", "rate", "breaker")
+	add("result", Hit, Miss)
+	add("matched_by", none)
+	add("confidence", none)
+	add("outcome", OK)
+	add("outcome", webhookOutcomes...)
+	for _, outcome := range outcomes {
+		add("outcome", string(outcome))
+	}
+	for label, values := range map[string][]string{
+		"matched_by": o.MatchedBy, "confidence": o.Confidence, "outcome": o.Kinds, "cache": o.Caches,
+		"channel": o.Channels, "call": o.Calls, "code": o.Codes, "kind": nil, "step": nil,
+	} {
+		add(label, values...)
+	}
+	for _, step := range o.Steps {
+		kind, name, _ := strings.Cut(step, ":")
+		add("kind", kind)
+		add("step", name)
+	}
+	return known
+}
+
+// beginSeries makes the series that an alert looks at with the value 0.
+func (m *Metrics) beginSeries() {
+	m.setBreaker(breakerStates[0])
+	for _, outcome := range webhookOutcomes {
+		m.counters["webhook_attempts_total"].WithLabelValues(outcome)
+	}
+	if m.options.Fetches {
+		for _, site := range append([]string{Other}, m.options.Sites...) {
+			m.counters["fetches_total"].WithLabelValues(site, OK)
+			for _, code := range []string{"listing_blocked", "robots_forbidden"} {
+				m.counters["fetches_total"].WithLabelValues(site, m.bound("code", code))
+			}
+		}
+	}
+	if m.options.Asks {
+		for _, call := range append([]string{Other}, m.options.Calls...) {
+			for _, outcome := range append([]string{OK}, m.options.Kinds...) {
+				m.counters["authority_calls_total"].WithLabelValues(call, outcome)
+			}
+		}
+	}
 }
 
 // none is the label value of what there is not.
 const none = "none"
+
+// The results of a look-up in a cache.
+const (
+	Hit  = "hit"
+	Miss = "miss"
+)
+
+// Count adds one to a counter. A label value that is not known counts as other.
+func (m *Metrics) Count(name string, values ...string) { m.add(name, 1, values...) }
+
+func (m *Metrics) add(name string, n float64, values ...string) {
+	if m == nil {
+		return
+	}
+	m.counters[name].WithLabelValues(m.bounded(name, values)...).Add(n)
+}
+
+// observe adds a duration to a histogram. Label values are bounded as those of Count.
+func (m *Metrics) observe(name string, took time.Duration, values ...string) {
+	m.histograms[name].WithLabelValues(m.bounded(name, values)...).Observe(max(took, 0).Seconds())
+}
+
+func (m *Metrics) bounded(name string, values []string) []string {
+	for i, label := range m.labels[name] {
+		values[i] = m.bound(label, values[i])
+	}
+	return values
+}
+
+// bound returns a value of a label if it is known, or empty, and else Other.
+func (m *Metrics) bound(label, value string) string {
+	if known := m.known[label]; value == "" || known == nil || known[value] {
+		return value
+	}
+	return Other
+}
+
+// Match counts a car that was matched; with two empty words one that was not.
+func (m *Metrics) Match(by, confidence string) {
+	m.Count("matches_total", cmp.Or(by, none), cmp.Or(confidence, none))
+}
+
+// Lookup counts a look-up in a cache.
+func (m *Metrics) Lookup(cache string, hit bool) {
+	result := Miss
+	if hit {
+		result = Hit
+	}
+	m.Count("cache_lookups_total", cache, result)
+}
 
 // Recorder returns what counts in Redis; nil counts nothing.
 func (m *Metrics) Recorder() *Recorder {
@@ -95,98 +251,6 @@ func (m *Metrics) Recorder() *Recorder {
 // Registry is where other packages register families of their own.
 func (m *Metrics) Registry() *prometheus.Registry { return m.registry }
 
-// addProcess adds the figures of the process itself.
-func (m *Metrics) addProcess() {
-	build := m.gauges("build_info", "1, with the version of the program.", "version", "commit", "go_version")
-	build.WithLabelValues(cmp.Or(m.options.Version, "unknown"), cmp.Or(m.options.Commit, "unknown"), runtime.Version()).Set(1)
-	m.registry.MustRegister(collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-}
-
-// Lookup counts a look-up in a cache.
-func (m *Metrics) Lookup(cache string, hit bool) {
-	if m == nil {
-		return
-	}
-	result := "miss"
-	if hit {
-		result = "hit"
-	}
-	m.lookups.WithLabelValues(m.oneOf(m.options.Caches, cache), result).Inc()
-}
-
-// Refused counts a message on a channel of Redis that could not be taken.
-func (m *Metrics) Refused(channel string) {
-	if m == nil {
-		return
-	}
-	m.refused.WithLabelValues(m.oneOf(m.options.Channels, channel)).Inc()
-}
-
-// Match counts a car that was matched; with two empty words one that was not.
-func (m *Metrics) Match(by, confidence string) {
-	if m == nil {
-		return
-	}
-	if by == "" {
-		m.matches.WithLabelValues(none, none).Inc()
-		return
-	}
-	m.matches.WithLabelValues(m.oneOf(m.options.MatchedBy, by), m.oneOf(m.options.Confidence, confidence)).Inc()
-}
-
-// oneOf returns a value that is known, else Other.
-func (*Metrics) oneOf(known []string, value string) string {
-	if slices.Contains(known, value) {
-		return value
-	}
-	return Other
-}
-
-// code returns the code of an error as a label value: "" for no error, and a code that
-// is not known is Other.
-func (m *Metrics) code(code string) string {
-	if code == "" || m.codes[code] {
-		return code
-	}
-	return Other
-}
-
-// site returns the label value of a host.
-func (m *Metrics) site(host string) string {
-	return cmp.Or(m.options.SiteOf(strings.ToLower(host)), Other)
-}
-
-func setOf(values []string) map[string]bool {
-	set := make(map[string]bool, len(values))
-	for _, value := range values {
-		set[value] = true
-	}
-	return set
-}
-
-const namespace = "ushuru"
-
-func (m *Metrics) counters(name, help string, labels ...string) *prometheus.CounterVec {
-	family := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
-	m.registry.MustRegister(family)
-	return family
-}
-
-func (m *Metrics) gauges(name, help string, labels ...string) *prometheus.GaugeVec {
-	family := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, labels)
-	m.registry.MustRegister(family)
-	return family
-}
-
-func (m *Metrics) histograms(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
-	family := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Namespace: namespace, Name: name, Help: help, Buckets: buckets,
-	}, labels)
-	m.registry.MustRegister(family)
-	return family
-}
-
 // GaugeFunc adds a gauge without labels whose value is asked for at each scrape; the
 // function must return at once. A second one of the same name is ignored.
 func (m *Metrics) GaugeFunc(name, help string, value func() float64) {
@@ -196,14 +260,3 @@ func (m *Metrics) GaugeFunc(name, help string, value func() float64) {
 	_ = m.registry.Register(prometheus.NewGaugeFunc(
 		prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, value))
 }
-
-// The bounds of the histograms in seconds. Those of steps include the ones that the
-// console shows.
-var (
-	requestBuckets = []float64{0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30}
-	stepBuckets    = []float64{0.005, 0.02, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 120}
-	jobBuckets     = []float64{0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200, 43200}
-	callBuckets    = []float64{0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 60}
-)
-
-func seconds(d time.Duration) float64 { return max(d, 0).Seconds() }
