@@ -21,13 +21,19 @@ type What struct {
 
 // Counts are the numbers of an hour, or of several.
 type Counts struct {
-	Ended   map[What]int64 // steps that ended, and calls
-	Retried map[What]int64 // attempts of steps that were tried again
-	Tokens  map[What]int64 // of the AI, without Code
+	Ended  map[What]int64 // steps that ended, and calls
+	Marked map[What]int64 // the rest, whose codes begin with a mark: attempts, durations, tokens
+}
 
-	Failover map[What]int64 // likewise: calls because another model had failed
-
-	took map[What][len(buckets) + 1]int64 // successes by duration, without Code
+// Retried returns the attempts of steps that were tried again, by their codes.
+func (c Counts) Retried() map[What]int64 {
+	attempts := map[What]int64{}
+	for what, n := range c.Marked {
+		if code, is := strings.CutPrefix(what.Code, retried); is {
+			attempts[What{what.Site, what.Step, code}] = n
+		}
+	}
+	return attempts
 }
 
 // Hour are the counts of one hour.
@@ -57,7 +63,7 @@ func hoursOf(
 		return nil, fmt.Errorf("metrics: hours: %w", err)
 	}
 	for i, reply := range replies {
-		hours[i].Counts = newCounts()
+		hours[i].Counts = Counts{map[What]int64{}, map[What]int64{}}
 		for name, value := range reply.Val() {
 			count, err := strconv.ParseInt(value, 10, 64)
 			site, step, code, ok := parse(name)
@@ -69,29 +75,11 @@ func hoursOf(
 	return hours, nil
 }
 
-func newCounts() Counts {
-	return Counts{
-		Ended: map[What]int64{}, Retried: map[What]int64{}, Tokens: map[What]int64{},
-		Failover: map[What]int64{}, took: map[What][len(buckets) + 1]int64{},
-	}
-}
-
-// add adds a count by the name of its field.
-func (c *Counts) add(what What, n int64) {
-	rest := What{what.Site, what.Step, ""}
-	switch {
-	case what.Code == tokens:
-		c.Tokens[rest] += n
-	case what.Code == failover:
-		c.Failover[rest] += n
-	case strings.HasPrefix(what.Code, sum): // of another version
-	case strings.HasPrefix(what.Code, retried):
-		c.Retried[What{what.Site, what.Step, what.Code[len(retried):]}] += n
-	case strings.HasPrefix(what.Code, took):
-		durations := c.took[rest]
-		durations[bucketNumber(what.Code[len(took):])] += n
-		c.took[rest] = durations
-	default:
+// add adds a count.
+func (c Counts) add(what What, n int64) {
+	if what.Code != "" && strings.Contains(marks, what.Code[:1]) {
+		c.Marked[what] += n
+	} else {
 		c.Ended[what] += n
 	}
 }
@@ -107,26 +95,14 @@ func bucketNumber(bound string) int {
 	return len(buckets)
 }
 
-func addTo(total, more map[What]int64) {
-	for what, n := range more {
-		total[what] += n
-	}
-}
-
 // Sum adds hours.
 func Sum(hours []Hour) Counts {
-	total := newCounts()
+	total := Counts{map[What]int64{}, map[What]int64{}}
 	for _, hour := range hours {
-		addTo(total.Ended, hour.Ended)
-		addTo(total.Retried, hour.Retried)
-		addTo(total.Tokens, hour.Tokens)
-		addTo(total.Failover, hour.Failover)
-		for what, more := range hour.took {
-			durations := total.took[what]
-			for i, n := range more {
-				durations[i] += n
+		for _, counts := range []map[What]int64{hour.Ended, hour.Marked} {
+			for what, n := range counts {
+				total.add(what, n)
 			}
-			total.took[what] = durations
 		}
 	}
 	return total
@@ -134,17 +110,15 @@ func Sum(hours []Hour) Counts {
 
 // Median returns the median duration of the successes that match, between the bounds of its
 // bucket in proportion; 0 when there are none. It is at most 32 s.
-func (c *Counts) Median(match func(What) bool) time.Duration {
+func (c Counts) Median(match func(What) bool) time.Duration {
 	var (
 		durations [len(buckets) + 1]int64
 		total     int64
 	)
-	for what, more := range c.took {
-		if !match(what) {
-			continue
-		}
-		for i, n := range more {
-			durations[i] += n
+	for what, n := range c.Marked {
+		bound, isDuration := strings.CutPrefix(what.Code, took)
+		if what.Code = ""; isDuration && match(what) {
+			durations[bucketNumber(bound)] += n
 			total += n
 		}
 	}
@@ -259,13 +233,14 @@ func keyHour(at time.Time) string { return "stat:" + at.UTC().Format("2006010215
 // keyDay is the hash of the requests of a day, by API key.
 func keyDay(at time.Time) string { return "keys:day:" + at.In(localtime.Zone).Format("20060102") }
 
-// What a code begins with that is not the end of a step.
+// What the code of a count begins with that is not the end of a step or call.
 const (
 	retried  = "~" // an attempt that is tried again, and its code
 	took     = "<" // a success within so many seconds
 	sum      = "+" // not a number of steps or calls
-	tokens   = sum + "tokens"
-	failover = sum + "failover"
+	marks    = retried + took + sum
+	Tokens   = sum + "tokens"   // of the AI
+	Failover = sum + "failover" // calls of a model because another had failed
 )
 
 // field names a count. The name of a model may have slashes, a site and a code have none.

@@ -60,10 +60,10 @@ type Recorder struct {
 	options RecorderOptions
 
 	mu      sync.Mutex
-	counts  map[entry]int64     // that are not written yet
-	texts   map[entry]string    // likewise
-	failed  map[string][]string // likewise: jobs that failed, by their list
-	written map[string]int64    // by API key: the minute of its last use that was recorded
+	counts  map[entry]int64  // that are not written yet
+	texts   map[entry]string // likewise
+	failed  map[entry]bool   // likewise: jobs that failed, as fields of their lists
+	written map[string]int64 // by API key: the minute of its last use that was recorded
 
 	receiversOf string          // the hour of receivers
 	receivers   map[string]bool // endpoints that are counted in this hour
@@ -80,7 +80,7 @@ func NewRecorder(o RecorderOptions) *Recorder {
 		o.Now = time.Now
 	}
 	return &Recorder{
-		options: o, counts: map[entry]int64{}, texts: map[entry]string{}, failed: map[string][]string{},
+		options: o, counts: map[entry]int64{}, texts: map[entry]string{}, failed: map[entry]bool{},
 		written: map[string]int64{},
 	}
 }
@@ -112,7 +112,9 @@ func (r *Recorder) step(s Step) {
 	case Failed:
 		r.add(hour, field(site, step, s.Code), 1)
 		r.set(keyExample, ExampleName(step, s.Code), s.Job)
-		r.addFailed(keyFailed(step, s.Code), s.Job)
+		if s.Job != "" && len(r.failed) < maxFailed {
+			r.failed[entry{keyFailed(step, s.Code), s.Job}] = true
+		}
 	}
 }
 
@@ -142,10 +144,10 @@ func (r *Recorder) call(c Call) {
 		r.add(hour, field(c.To, c.Name, bucketOf(c.Took)), 1)
 	}
 	if c.Tokens > 0 {
-		r.add(hour, field(c.To, c.Name, tokens), int64(c.Tokens))
+		r.add(hour, field(c.To, c.Name, Tokens), int64(c.Tokens))
 	}
 	if c.Failover {
-		r.add(hour, field(c.To, c.Name, failover), 1)
+		r.add(hour, field(c.To, c.Name, Failover), 1)
 	}
 }
 
@@ -220,14 +222,6 @@ func (r *Recorder) add(key, field string, n int64) {
 	}
 }
 
-// addFailed adds a job to a list of those that failed. The caller holds the lock.
-func (r *Recorder) addFailed(key, job string) {
-	if job != "" {
-		r.failed[key] = append(r.failed[key], job)
-		r.failed[key] = r.failed[key][max(0, len(r.failed[key])-maxFailed):]
-	}
-}
-
 // set sets a field. The caller holds the lock.
 func (r *Recorder) set(key, field, value string) {
 	e := entry{key, field}
@@ -266,14 +260,22 @@ func (r *Recorder) AddTo(ctx context.Context, pipe redis.Pipeliner) (settled fun
 	}
 	r.mu.Lock()
 	counts, texts, failed := r.counts, r.texts, r.failed
-	r.counts, r.texts, r.failed = map[entry]int64{}, map[entry]string{}, map[string][]string{}
+	r.counts, r.texts, r.failed = map[entry]int64{}, map[entry]string{}, map[entry]bool{}
 	r.mu.Unlock()
 	if len(counts)+len(texts) == 0 {
 		return func() {}
 	}
-	pushed := pushFailed(ctx, pipe, failed)
-	sent := make(map[entry]redis.Cmder, len(counts)+len(texts))
+	sent := make(map[entry]redis.Cmder, len(counts)+len(texts)+len(failed))
 	lives := map[string]bool{}
+	lists := map[string]bool{}
+	for e := range failed {
+		sent[e] = pipe.ZAdd(ctx, e.key, redis.Z{Member: e.field})
+		lists[e.key] = true
+	}
+	for key := range lists {
+		pipe.ZRemRangeByRank(ctx, key, 0, -1-maxFailed) // the newest stay
+		pipe.Expire(ctx, key, keptFailed)
+	}
 	for e, n := range counts {
 		sent[e] = pipe.HIncrBy(ctx, e.key, e.field, n)
 		lives[e.key] = true
@@ -290,37 +292,19 @@ func (r *Recorder) AddTo(ctx context.Context, pipe redis.Pipeliner) (settled fun
 	return func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		for key, command := range pushed {
-			if command.Err() != nil {
-				r.failed[key] = append(failed[key], r.failed[key]...)[:min(maxFailed, len(failed[key])+len(r.failed[key]))]
-			}
-		}
 		for e, command := range sent {
 			if command.Err() == nil {
 				continue
 			}
 			if n, isCount := counts[e]; isCount {
 				r.add(e.key, e.field, n)
+			} else if failed[e] {
+				r.failed[e] = true
 			} else if _, newer := r.texts[e]; !newer {
 				r.set(e.key, e.field, texts[e])
 			}
 		}
 	}
-}
-
-// pushFailed adds jobs that failed to their lists, of which the newest are kept.
-func pushFailed(ctx context.Context, pipe redis.Pipeliner, failed map[string][]string) map[string]redis.Cmder {
-	pushed := make(map[string]redis.Cmder, len(failed))
-	for key, jobs := range failed {
-		members := make([]redis.Z, len(jobs))
-		for i, job := range jobs {
-			members[i].Member = job
-		}
-		pushed[key] = pipe.ZAdd(ctx, key, members...)
-		pipe.ZRemRangeByRank(ctx, key, 0, -1-maxFailed)
-		pipe.Expire(ctx, key, keptFailed)
-	}
-	return pushed
 }
 
 // Run writes what is counted every second until ctx ends, and then once more.

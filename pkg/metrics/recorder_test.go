@@ -68,7 +68,7 @@ func TestStepsAreCountedBySiteStepCodeAndHour(t *testing.T) {
 		if got := hours[1].Ended; !reflect.DeepEqual(got, before) {
 			t.Errorf("an hour ago: %v, want %v", got, before)
 		}
-		if got := hours[1].Retried[metrics.What{Site: "beforward.jp", Step: "estimate:scrape", Code: "fetch_timeout"}]; got != 1 {
+		if got := hours[1].Retried()[metrics.What{Site: "beforward.jp", Step: "estimate:scrape", Code: "fetch_timeout"}]; got != 1 {
 			t.Errorf("%d attempts that were tried again, want 1", got)
 		}
 		if got := hours[0].Ended; !reflect.DeepEqual(got, map[metrics.What]int64{{metrics.NoSite, "quote:match", metrics.OK}: 1}) {
@@ -140,7 +140,7 @@ func TestTokensOfModelsWithSlashes(t *testing.T) {
 	r.metrics.Call(metrics.Call{To: metrics.AI, Name: "meta/llama-4", Kind: "timeout", Tokens: 300})
 	r.Write(t.Context())
 	counts, model := r.hours(t, 1)[0].Counts, metrics.What{Site: metrics.AI, Step: "meta/llama-4"}
-	if counts.Tokens[model] != 1500 || counts.Ended[metrics.What{metrics.AI, "meta/llama-4", "timeout"}] != 1 {
+	if counts.Marked[metrics.What{model.Site, model.Step, metrics.Tokens}] != 1500 || counts.Ended[metrics.What{metrics.AI, "meta/llama-4", "timeout"}] != 1 {
 		t.Errorf("%+v", counts)
 	}
 }

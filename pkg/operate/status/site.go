@@ -61,12 +61,11 @@ func kindOf(code string) string {
 }
 
 func (r *reading) sites() []Site {
-	hosts := make([]string, 0, len(r.day.Ended)+len(r.day.Retried)+len(r.marks.LastRead))
-	for what := range r.day.Ended {
-		hosts = append(hosts, what.Site)
-	}
-	for what := range r.day.Retried {
-		hosts = append(hosts, what.Site)
+	hosts := make([]string, 0, len(r.day.Ended)+len(r.day.Marked)+len(r.marks.LastRead))
+	for _, counts := range []map[metrics.What]int64{r.day.Ended, r.day.Marked} {
+		for what := range counts {
+			hosts = append(hosts, what.Site)
+		}
 	}
 	for host := range r.marks.LastRead {
 		hosts = append(hosts, host)
@@ -101,7 +100,7 @@ func (r *reading) site(host string) Site {
 			site.add(what.Code, n)
 		}
 	}
-	for what, n := range r.day.Retried {
+	for what, n := range r.day.Retried() {
 		if of(what) && kindOf(what.Code) == blocked {
 			site.Blocked += n
 		}
@@ -136,7 +135,7 @@ func triesOf(counts metrics.Counts, of func(metrics.What) bool) (tries, good int
 			tries += n
 		}
 	}
-	for what, n := range counts.Retried {
+	for what, n := range counts.Retried() {
 		if of(what) {
 			tries += n
 		}
