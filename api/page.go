@@ -57,7 +57,10 @@ func (s *Server) registerPages(v1 http.Handler, operators *console.Console) erro
 		Processor: o.Processor, Compute: func(r *http.Request, identity any, compute func() ([]byte, error)) ([]byte, error) {
 			visitor := &request.Request{Request: r, Network: request.From(r).Network, Key: keys.Key{ID: pace.Anonymous}}
 			visitor.Place.Turn = s.limits.Turn(visitor.Caller())
-			return s.limits.Compute(visitor, identity, compute)
+			if identity == nil {
+				return s.limits.Compute(visitor, compute)
+			}
+			return s.limits.ComputeOnce(visitor, nil, identity, compute)
 		},
 		Draining: s.draining, Metrics: o.Metrics, Log: o.Log,
 	})

@@ -38,7 +38,7 @@ func TestCallersDoNotQueueWhileRedisIsAway(t *testing.T) {
 	}
 	all.Wait()
 	// The pool may dial twice for one command.
-	if got, want := tries.Load(), 2+2*int64(time.Since(begun)/hindranceInterval); got > want || got == 0 {
+	if got, want := tries.Load(), 2+2*int64(time.Since(begun)/lookInterval); got > want || got == 0 {
 		t.Errorf("200 callers: got %d tries, want at most %d", got, want)
 	}
 }

@@ -3,22 +3,23 @@ package await
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"math"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
 
 	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/api/terms"
-	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
+)
+
+// Each is named by its code.
+var (
+	errCancelled   = problem.Conflict("cancelled")
+	errNotFinished = problem.New(http.StatusGatewayTimeout, "not_finished", nil).After(request.PollAfter)
 )
 
 // Body is a job as its callers see it.
@@ -83,7 +84,7 @@ func carRead(job *jobs.Job) *vehicle.Car {
 // Body returns a job with what it waits for.
 func (k *Work) Body(ctx context.Context, job *jobs.Job) Body {
 	body := NewBody(job)
-	k.hindranceOf(ctx, job).addTo(&body)
+	k.waitOf(ctx, job).addTo(&body)
 	return body
 }
 
@@ -94,21 +95,6 @@ func Path(id string) string { return "/v1/jobs/" + id }
 func (b *Body) Link(view terms.View) {
 	b.Metadata = view.Tags.Metadata
 	b.Location, b.Events = view.At(Path(b.ID)), view.At(Path(b.ID)+"/events")
-}
-
-// currentStep returns the step that changed last of those that are not done.
-func currentStep(job *jobs.Job) (name string, attempt int) {
-	var since time.Time
-	for step, record := range job.Steps {
-		if record.State == jobs.StepDone || record.Since.Before(since) {
-			continue
-		}
-		if record.Since.Equal(since) && step > name && name != "" {
-			continue // of steps opened at the same time always the same one
-		}
-		name, attempt, since = step, record.Attempt+record.Retries, record.Since
-	}
-	return name, attempt
 }
 
 // ProblemOf returns the response of a job without a result.
@@ -144,175 +130,27 @@ func ErrorProblem(why *jobs.Error) *problem.Problem {
 	return p
 }
 
-// The values of "waitingFor".
-const (
-	WaitingForAuthority = "authority" // only TRA's calculator can finish the job, and it cannot be asked
-	WaitingForSite      = "site"      // the site of the listing pauses, or its pages are requested at its pace
-	WaitingForQueue     = tasks.QueuePaused
-
-	// Of a wait that is over, when the job can go on.
-	waitingForWorker = "worker" // its step, or that of a job that it needs, has not begun
-	waitingForStep   = "step"   // a worker is at its step
-)
-
-const (
-	// hindranceInterval is how often a wait and a stream look whether the job can end
-	// now.
-	hindranceInterval = time.Second
-	// outageGrace is how long an outage has lasted when the callers learn of it who
-	// were waiting when it began: workers end the jobs of known vehicles first.
-	outageGrace = 5 * time.Second
-)
-
-// hindrance is what a job waits for and cannot have now. The zero value is none.
-type hindrance struct {
-	waitingFor string
-	said       message.Notice // a sentence
-	pause      time.Duration  // of the site
-	lasts      time.Duration  // for which the authority cannot be asked
-}
-
-// hindranceOf returns the hindrance of a job, or of the first of its children that
-// has one.
-func (k *Work) hindranceOf(ctx context.Context, job *jobs.Job) hindrance {
-	outage, lasts := k.options.Outages.Lasting(ctx)
-	for _, open := range k.withChildren(ctx, job) {
-		step, _ := currentStep(open)
-		if queue := tasks.QueueOfStep(open, step); k.holds.isPaused(ctx, queue) {
-			return queuePaused(queue)
-		}
-		switch step {
-		case tasks.StepCalculate:
-			if outage.Reason != "" {
-				return hindrance{waitingFor: WaitingForAuthority, said: outage.Notice(), lasts: lasts}
-			}
-		case tasks.StepScrape:
-			host := hostOf(listingOfJob(open))
-			pace := k.holds.paces(ctx, host)[host]
-			if paused := tasks.SitePaused(pace.Pause, tasks.OfferPage, nil); paused != nil {
-				return hindrance{waitingFor: WaitingForSite, said: paused.Notice, pause: pace.Pause}
-			}
-			if pace.Delayed && open.Class == jobs.Bulk && open.Steps[step].State == jobs.StepReady {
-				return hindrance{waitingFor: WaitingForSite, said: siteBusy(host, pace)}
-			}
-		}
+// WriteAccepted answers 202 with a job.
+func (k *Work) WriteAccepted(w http.ResponseWriter, r *request.Request, body Body) error {
+	if err := k.Confirm(r.Context()); err != nil {
+		return err
 	}
-	return hindrance{}
+	w.Header().Set("Location", body.Location)
+	w.Header().Set("Retry-After", request.Seconds(request.PollAfter))
+	return request.WriteJSON(w, http.StatusAccepted, body)
 }
 
-// queuePaused is the hindrance of work in a queue that an operator has paused.
-func queuePaused(queue string) hindrance {
-	return hindrance{waitingFor: WaitingForQueue, said: message.New("waiting/queue_paused", message.Values{"queue": queue})}
-}
-
-// siteBusy says at which pace the pages are requested of a site for which others wait.
-func siteBusy(host string, pace fetch.Pace) message.Notice {
-	if pace.PerSecond == 0 {
-		return message.New("waiting/site", message.Values{"site": host})
-	}
-	return message.New("waiting/site.pace", message.Values{"site": host, "pace": perSecond(pace)})
-}
-
-// siteRows says how many rows wait for the pages of a site, and at which pace those are requested.
-func siteRows(host string, pace fetch.Pace, rows int) message.Notice {
-	return message.New("waiting/site.rows", message.Values{
-		"site": host, "pace": perSecond(pace), "rows": strconv.Itoa(rows),
-	})
-}
-
-func perSecond(pace fetch.Pace) string {
-	return strconv.FormatFloat(math.Round(100*pace.PerSecond)/100, 'f', -1, 64)
-}
-
-// waitsFor returns what a job that can go on waits for, and the sentence about it.
-func (k *Work) waitsFor(ctx context.Context, job *jobs.Job) (what string, said message.Notice) {
-	what, at := waitingForWorker, ""
-	for _, open := range k.withChildren(ctx, job) {
-		step, _ := currentStep(open)
-		if step == "" {
-			continue
-		}
-		at = step
-		if open.Steps[step].State == jobs.StepClaimed {
-			what = waitingForStep
-			break
-		}
-	}
-	if at == "" {
-		return what, message.New("waiting/begin", nil)
-	}
-	return what, message.New("waiting/"+what, message.Values{"step": at})
-}
-
-// withChildren returns a job that has not ended and its open children; nothing of one
-// that has.
-func (k *Work) withChildren(ctx context.Context, job *jobs.Job) (open []*jobs.Job) {
-	if job.State.Ended() {
+// Confirm makes sure that what a response acknowledges, with 202 or 201, outlives the
+// death of a Redis master, when the operator demands that. The work goes on even if it
+// does not; the caller is answered 503 and sends the request again.
+func (k *Work) Confirm(ctx context.Context) error {
+	if k.options.Confirm == nil {
 		return nil
 	}
-	open = append(open, job)
-	for _, child := range job.Children {
-		if child.Job == "" || child.State.Ended() {
-			continue
-		}
-		if record, err := k.Job(ctx, child.Job); err == nil && !record.State.Ended() {
-			open = append(open, record)
-		}
+	ctx, cancel := context.WithTimeout(ctx, request.RedisTimeout)
+	defer cancel()
+	if err := k.options.Confirm(ctx); err != nil {
+		return request.ErrUnavailable.WithCause(err)
 	}
-	return open
-}
-
-// listingOfJob returns the URL that an estimate fetches; "" when the caller sent the
-// page, and for other kinds of jobs.
-func listingOfJob(job *jobs.Job) string {
-	var input tasks.EstimateInput
-	if job.Kind != tasks.KindEstimate || json.Unmarshal(job.Input, &input) != nil || input.Page != "" {
-		return ""
-	}
-	return input.URL
-}
-
-// ListingsOf returns the URLs that a job and its open children may fetch.
-func (k *Work) ListingsOf(ctx context.Context, job *jobs.Job) (listings []string) {
-	for _, open := range k.withChildren(ctx, job) {
-		if listing := listingOfJob(open); listing != "" {
-			listings = append(listings, listing)
-		}
-	}
-	return listings
-}
-
-// addTo says in the body of a job what it waits for.
-func (h hindrance) addTo(body *Body) {
-	body.WaitingFor, body.Message, body.Text = h.waitingFor, h.said.Message, h.said.Text
-	body.RetryAfter = int(request.WholeSeconds(h.pause) / time.Second)
-}
-
-// isFelt reports whether callers who wait for the job learn of the hindrance.
-func (h hindrance) isFelt() bool {
-	return h.pause > 0 || h.waitingFor == WaitingForAuthority && h.lasts >= outageGrace
-}
-
-// problem returns the response to a caller who waits for the job.
-func (h hindrance) problem() *problem.Problem {
-	if h.waitingFor == WaitingForAuthority {
-		return errNotFinished.Waiting(WaitingForAuthority, h.said)
-	}
-	paused := ErrorProblem(tasks.JobError(tasks.SitePaused(h.pause, tasks.OfferPage, nil)))
-	paused.WaitingFor = WaitingForSite
-	return paused
-}
-
-// Hindrances returns a word that changes when a job of these listings may have got or
-// lost a hindrance.
-func (k *Work) Hindrances(ctx context.Context, listings []string) string {
-	var word strings.Builder
-	word.WriteString(k.options.Outages.Now(ctx).Reason)
-	for _, listing := range listings {
-		host := hostOf(listing)
-		pace := k.holds.paces(ctx, host)[host]
-		paused := tasks.SitePaused(pace.Pause, "", nil) != nil
-		_, _ = fmt.Fprint(&word, " ", paused, pace.Delayed)
-	}
-	return word.String()
+	return nil
 }

@@ -2,10 +2,10 @@ package await
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math"
 	"net/http"
-	"strconv"
+	"slices"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -14,20 +14,18 @@ import (
 	"ushuru/api/request"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
+	"ushuru/tasks"
 )
 
 // Why a request is refused. Each is named by its code.
 var (
-	errRateLimited       = problem.New(http.StatusTooManyRequests, "rate_limited", nil)
-	errTooManyUploads    = problem.New(http.StatusTooManyRequests, "too_many_uploads", nil).After(request.PollAfter)
-	errTooManyExports    = problem.New(http.StatusTooManyRequests, "too_many_exports", nil).After(request.PollAfter)
-	errTooManyBytes      = problem.New(http.StatusTooManyRequests, "too_many_bytes", nil)
-	errTooLargeForKey    = problem.New(http.StatusRequestEntityTooLarge, "too_many_bytes.once", nil)
-	errTooManyJobs       = problem.New(http.StatusTooManyRequests, "too_many_jobs", nil).After(request.PollAfter)
-	errTooManyBatchItems = problem.New(http.StatusTooManyRequests, "too_many_batch_items", nil).After(time.Minute)
-	errBatchTooLarge     = problem.New(http.StatusRequestEntityTooLarge, "batch_too_large", nil)
+	errRateLimited    = problem.New(http.StatusTooManyRequests, "rate_limited", nil)
+	errTooManyUploads = problem.New(http.StatusTooManyRequests, "too_many_uploads", nil).After(request.PollAfter)
+	errTooManyExports = problem.New(http.StatusTooManyRequests, "too_many_exports", nil).After(request.PollAfter)
+	errTooManyBytes   = problem.New(http.StatusTooManyRequests, "too_many_bytes", nil)
+	errTooLargeForKey = problem.New(http.StatusRequestEntityTooLarge, "too_many_bytes.once", nil)
+	errTooManyJobs    = problem.New(http.StatusTooManyRequests, "too_many_jobs", nil).After(request.PollAfter)
 )
 
 // LimitOptions are the parts and settings of Limits.
@@ -101,100 +99,130 @@ func (l *Limits) CheckRate(w http.ResponseWriter, r *request.Request) error {
 	return nil
 }
 
-// Demand is what a request takes of the limits of its key, beside one request of its minute.
-type Demand struct {
-	Job  bool        // one more running job
-	Rows int         // of batches that run
-	Keep []pace.Kept // bytes that are stored
-}
-
-// Take counts a request and what it takes, unless its key would exceed one of its limits. It
-// sets the headers RateLimit and Key-Bytes.
-func (l *Limits) Take(w http.ResponseWriter, r *request.Request, wanted Demand) error {
+// Take counts a request, and bytes that are stored for it, unless its key would exceed one of its
+// limits. It sets the headers RateLimit and Key-Bytes.
+func (l *Limits) Take(w http.ResponseWriter, r *request.Request, things ...pace.Kept) error {
 	if err := l.CheckRate(w, r); err != nil {
 		return err
 	}
-	ctx := r.Context()
-	own, key := l.of(r), r.Caller()
-	if wanted.Rows > 0 {
-		if err := l.checkRows(ctx, r, wanted.Rows); err != nil {
-			return err
-		}
-	}
-	if wanted.Job && own.Jobs > 0 {
-		var err error
-		r.Reserved, err = l.options.Jobs.Reserve(ctx, r.Holder(), own.Jobs)
-		switch {
-		case err != nil:
-			return err
-		case r.Reserved == "":
-			return errTooManyJobs
-		}
-	}
-	if len(wanted.Keep) == 0 {
-		return nil
-	}
-	account, ok, err := l.options.Bytes.Take(ctx, key, own.Bytes, wanted.Keep...)
-	switch {
-	case ok:
-	case wanted.Rows > 0:
-		l.LeaveRows(r)
-	default:
-		_ = l.Track(r, nil) // else the place falls back by itself
-	}
-	if err != nil {
+	account, ok, err := l.takeBytes(w, r, things)
+	if err != nil || ok {
 		return err
 	}
-	w.Header().Set("Key-Bytes", account.Header())
-	if ok {
-		return nil
-	}
-	return tooManyBytes(wanted, account)
+	return tooManyBytes(account, total(things))
 }
 
-// tooManyBytes says what is to be kept, what there is room for, and when there will be more.
-func tooManyBytes(wanted Demand, account pace.Account) error {
-	needed := total(wanted.Keep)
-	ever := needed <= account.Limit
-	free := max(request.WholeSeconds(time.Until(account.Free)), time.Minute)
-	switch {
-	case wanted.Rows > 0:
-		room := account.Left()
-		variant := "too_many_bytes.batch"
-		if !ever {
-			room, variant = account.Limit, "too_many_bytes.batch_once"
-		}
-		p := problem.New(statusOfBytes(ever), variant, message.Values{
-			"needed": megabytes(needed), "free": megabytes(account.Left()), "limit": megabytes(account.Limit),
-			"rows": strconv.FormatInt(room*int64(wanted.Rows)/needed, 10),
-		})
-		if ever {
-			p = p.After(free)
-		}
-		return p
-	case !ever:
+// takeBytes accounts for things unless the key would have more bytes than it may.
+func (l *Limits) takeBytes(w http.ResponseWriter, r *request.Request, things []pace.Kept) (account pace.Account, ok bool, err error) {
+	if account, ok, err = l.options.Bytes.Take(r.Context(), r.Caller(), l.of(r).Bytes, things...); err == nil {
+		w.Header().Set("Key-Bytes", account.Header())
+	}
+	return account, ok, err
+}
+
+// tooManyBytes refuses what needs more bytes than there is room for, and says when there will be more.
+func tooManyBytes(account pace.Account, needed int64) error {
+	if needed > account.Limit {
 		return errTooLargeForKey
 	}
-	return errTooManyBytes.After(free)
+	return errTooManyBytes.After(untilFree(account))
 }
 
-func statusOfBytes(ever bool) int {
-	if ever {
-		return http.StatusTooManyRequests
-	}
-	return http.StatusRequestEntityTooLarge
+// untilFree returns when a caller should ask for room again.
+func untilFree(account pace.Account) time.Duration {
+	return max(request.WholeSeconds(time.Until(account.Free)), time.Minute)
 }
-
-// megabytes is a size as people read it, not less than it is.
-func megabytes(size int64) string {
-	return fmt.Sprintf("%.1f MB", math.Ceil(float64(size)/(1<<20)*10)/10)
-} //nolint:mnd // tenths
 
 func total(things []pace.Kept) (size int64) {
 	for _, kept := range things {
 		size += kept.Size
 	}
 	return size
+}
+
+// takenJob is what a request has taken of the limits of its key for a job that it submits.
+type takenJob struct {
+	dedupKey string
+	place    string      // of a running job; "" when the key may have any number, and for a job that has ended
+	kept     []pace.Kept // the record, and what the caller sent for the job, if anything
+}
+
+// recordTTL is how long the record of a job is kept at most.
+const recordTTL = 25 * time.Hour
+
+// takeJob takes what a job needs, before it has a result, of the limits of the key: a place among
+// those that run, and the bytes of its record, of the records of the jobs that it needs, and of
+// what the caller sent.
+func (l *Limits) takeJob(w http.ResponseWriter, r *request.Request, wanted Wanted) (taken takenJob, err error) {
+	ctx := r.Context()
+	if taken.dedupKey, err = tasks.DedupKey(wanted.Kind, wanted.Input); err != nil {
+		return taken, err
+	}
+	taken.kept = []pace.Kept{{Size: jobs.RecordBytes, TTL: recordTTL}}
+	if wanted.Kind == tasks.KindCompare && wanted.result == nil {
+		taken.kept[0].Size *= 5 // two estimates and two reports
+	}
+	if wanted.Attachment != nil && wanted.result == nil {
+		size := int64(len(wanted.Attachment)) + pace.EntryOverhead
+		taken.kept = append(taken.kept, pace.Kept{Name: jobs.AttachmentName(taken.dedupKey), Size: size, TTL: jobs.AttachmentTTL})
+	}
+	if most := l.of(r).Jobs; most > 0 && wanted.result == nil {
+		taken.place, err = l.options.Jobs.Reserve(ctx, r.Holder(), most)
+		switch {
+		case err != nil:
+			return taken, err
+		case taken.place == "":
+			return taken, errTooManyJobs
+		}
+	}
+	account, ok, err := l.takeBytes(w, r, taken.kept)
+	if err == nil && !ok {
+		err = tooManyBytes(account, total(taken.kept))
+	}
+	if err != nil {
+		_ = l.track(r, taken.place, "") // else the place falls back by itself
+	}
+	return taken, err
+}
+
+// settle counts the job for which a request has taken, and gives back what the job does not need,
+// also when the client has gone away. Without a job all is given back, unless Redis has the job
+// and its answer was lost.
+func (l *Limits) settle(r *request.Request, taken takenJob, job *jobs.Job) error {
+	if job == nil {
+		running, err := l.options.Jobs.AreRunning(context.WithoutCancel(r.Context()), []string{taken.dedupKey})
+		if err != nil || running[0] {
+			return l.track(r, taken.place, "") // the rest is kept until it expires
+		}
+		return errors.Join(l.track(r, taken.place, ""), l.GiveBack(r, taken.kept...))
+	}
+	running := job.ID
+	if job.State.Ended() {
+		running = ""
+	}
+	err := l.track(r, taken.place, running)
+	if attached := taken.kept[1:]; len(attached) > 0 && (job.Caller() != r.Caller() || running == "") { // that job does not need it
+		err = errors.Join(err, l.GiveBack(r, attached...))
+	}
+	return err
+}
+
+// track counts a running job in the place that was taken for it; "" counts none.
+func (l *Limits) track(r *request.Request, place, job string) error {
+	if place == "" {
+		return nil
+	}
+	return l.options.Jobs.Track(context.WithoutCancel(r.Context()), r.Holder(), place, job)
+}
+
+// GiveBack ends the count of what was taken and is not kept, also when the client has gone away.
+func (l *Limits) GiveBack(r *request.Request, things ...pace.Kept) error {
+	back := slices.Clone(things)
+	for i := range back {
+		back[i].Size = -back[i].Size
+	}
+	_, err := l.options.Bytes.Settle(context.WithoutCancel(r.Context()), pace.Holder{Whole: r.Caller()}, back...)
+	return err
 }
 
 // Room is the room that something needs, and that its key has.

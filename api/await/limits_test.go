@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"ushuru/pkg/keys"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/tasks"
 )
 
 // newLimits returns the limits of one API process, on an empty Redis.
@@ -81,10 +83,13 @@ func TestWithoutALimitNothingIsCounted(t *testing.T) {
 	t.Parallel()
 	l := newLimits(t, pace.Limits{})
 	w, r := ask(t, pace.Limits{})
-	if err := l.Take(w, r, Demand{Job: true}); err != nil || len(w.Header()) != 0 {
-		t.Errorf("got %v and the headers %v", err, w.Header())
+	err := l.CheckRate(w, r)
+	taken, errTaken := l.takeJob(w, r, Wanted{Kind: tasks.KindQuote, Input: 1})
+	want := http.Header{"Key-Bytes": {fmt.Sprintf("used=%d", jobs.RecordBytes)}}
+	if err != nil || errTaken != nil || taken.place != "" || !reflect.DeepEqual(w.Header(), want) {
+		t.Errorf("got %v, %v, the place %q and the headers %v, want no place and %v", err, errTaken, taken.place, w.Header(), want)
 	}
-	if err := l.Track(r, &jobs.Job{ID: "1", State: jobs.Running}); err != nil {
+	if err := l.settle(r, taken, &jobs.Job{ID: "1", State: jobs.Running}); err != nil {
 		t.Error(err)
 	}
 }
@@ -96,7 +101,7 @@ func TestVisitorsCountByTheirNetwork(t *testing.T) {
 	visit := func(network string) error {
 		w, r := ask(t, pace.Limits{})
 		r.Key.ID, r.Network = pace.Anonymous, network
-		return l.Take(w, r, Demand{Job: true, Keep: []pace.Kept{{Size: 900, TTL: time.Hour}}})
+		return l.Take(w, r, pace.Kept{Size: 900, TTL: time.Hour})
 	}
 	for _, network := range []string{"192.0.2.0", "198.51.100.0"} {
 		if err := visit(network); err != nil {
@@ -110,22 +115,56 @@ func TestVisitorsCountByTheirNetwork(t *testing.T) {
 
 func TestRunningJobsOfAKey(t *testing.T) {
 	t.Parallel()
-	l := newLimits(t, pace.Limits{Jobs: 2, Bytes: 1000})
+	l := newLimits(t, pace.Limits{Jobs: 2, Bytes: 10 * jobs.RecordBytes})
 	w, r := ask(t, pace.Limits{})
-	reserve := func(what string, size int64, code string) {
+	reserve := func(what string, size int, code string) takenJob {
 		t.Helper()
-		if err := l.Take(w, r, Demand{Job: true, Keep: []pace.Kept{{Size: size, TTL: time.Hour}}}); codeOf(err) != code {
+		taken, err := l.takeJob(w, r, Wanted{Kind: tasks.KindReport, Input: what, Attachment: make([]byte, size)})
+		if codeOf(err) != code {
 			t.Errorf("%s: got %v, want %q", what, err, code)
 		}
+		return taken
 	}
-	reserve("the first", 0, "")
-	if err := l.Track(r, &jobs.Job{ID: "1", State: jobs.Running}); err != nil {
+	first := reserve("the first", 0, "")
+	if err := l.settle(r, first, &jobs.Job{ID: "1", State: jobs.Running}); err != nil {
 		t.Fatal(err)
 	}
-	reserve("too many bytes", 1001, "too_many_bytes")
+	reserve("too many bytes", 10*jobs.RecordBytes, "too_many_bytes")
 	reserve("the second", 0, "")
 	reserve("when the first has ended", 0, "") // its record is gone
 	reserve("the third", 0, "too_many_jobs")
+}
+
+// TestWhatAJobDoesNotNeedIsGivenBack: what the caller sent for a job that another has begun, or that
+// has ended, and all of a job that is not made.
+func TestWhatAJobDoesNotNeedIsGivenBack(t *testing.T) {
+	t.Parallel()
+	const page = 1000
+	record, sent := int64(jobs.RecordBytes), int64(page+pace.EntryOverhead)
+	for _, c := range []struct {
+		name string
+		job  *jobs.Job
+		want int64
+	}{
+		{"its own", &jobs.Job{ID: "1", State: jobs.Running, Owner: "key"}, record + sent},
+		{"of another", &jobs.Job{ID: "1", State: jobs.Running, Owner: "other"}, record},
+		{"ended", &jobs.Job{ID: "1", State: jobs.Failed, Owner: "key"}, record},
+		{"none", nil, 0},
+	} {
+		l := newLimits(t, pace.Limits{Jobs: 1})
+		w, r := ask(t, pace.Limits{})
+		taken, err := l.takeJob(w, r, Wanted{Kind: tasks.KindEstimate, Input: c.name, Attachment: make([]byte, page)})
+		if err == nil {
+			err = l.settle(r, taken, c.job)
+		}
+		account, errRead := l.options.Bytes.Read(t.Context(), pace.Holder{Whole: "key"})
+		if err != nil || errRead != nil || account.Used != c.want {
+			t.Errorf("%s: got %d bytes, %v, %v, want %d", c.name, account.Used, err, errRead, c.want)
+		}
+		if _, err := l.takeJob(w, r, Wanted{Kind: tasks.KindEstimate, Input: "next"}); err != nil {
+			t.Errorf("%s: the next job: got %v, want its place", c.name, err) // that of the first has no record, or has ended
+		}
+	}
 }
 
 func TestBytesOfAKey(t *testing.T) {
@@ -136,7 +175,7 @@ func TestBytesOfAKey(t *testing.T) {
 		code, header string
 	}{{600, "", "used=600, limit=1000"}, {600, "too_many_bytes", "used=600, limit=1000"}, {1001, "too_many_bytes", "used=600, limit=1000"}} {
 		w, r := ask(t, pace.Limits{})
-		err := l.Take(w, r, Demand{Keep: []pace.Kept{{Size: c.size, TTL: time.Hour}}})
+		err := l.Take(w, r, pace.Kept{Size: c.size, TTL: time.Hour})
 		if codeOf(err) != c.code || w.Header().Get("Key-Bytes") != c.header {
 			t.Errorf("%d: got %v, %q; want %s, %q", i, err, w.Header().Get("Key-Bytes"), c.code, c.header)
 		}
@@ -148,13 +187,13 @@ func TestBytesOfAKey(t *testing.T) {
 	}
 	_, r := ask(t, pace.Limits{})
 	page := pace.Kept{Name: "page", Size: 400, TTL: time.Hour}
-	if err := l.Take(httptest.NewRecorder(), r, Demand{Keep: []pace.Kept{page}}); err != nil {
+	if err := l.Take(httptest.NewRecorder(), r, page); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.GiveBack(r, page); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Take(httptest.NewRecorder(), r, Demand{Keep: []pace.Kept{{Size: 400, TTL: time.Hour}}}); err != nil {
+	if err := l.Take(httptest.NewRecorder(), r, pace.Kept{Size: 400, TTL: time.Hour}); err != nil {
 		t.Errorf("what is not kept any more counts: %v", err)
 	}
 }
@@ -163,14 +202,16 @@ func TestRowsOfABatch(t *testing.T) {
 	t.Parallel()
 	l := newLimits(t, pace.Limits{BatchItems: 3, Bytes: 100 << 10})
 	w, r := ask(t, pace.Limits{})
-	if err := l.Take(w, r, Demand{Rows: 3, Keep: []pace.Kept{{Size: 10, TTL: time.Hour}}}); err != nil {
+	leave, err := l.TakeRows(w, r, 3, pace.Kept{Size: 10, TTL: time.Hour})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, other := ask(t, pace.Limits{}); codeOf(l.Take(httptest.NewRecorder(), other, Demand{Rows: 1})) != "too_many_batch_items" {
-		t.Error("rows that are reserved do not count")
+	_, other := ask(t, pace.Limits{})
+	if _, err := l.TakeRows(httptest.NewRecorder(), other, 1); codeOf(err) != "too_many_batch_items" {
+		t.Errorf("rows that are reserved: got %v, want that they count", err)
 	}
-	l.LeaveRows(r)
-	if err := l.Take(w, r, Demand{Rows: 4}); codeOf(err) != "batch_too_large" {
+	leave()
+	if _, err := l.TakeRows(w, r, 4); codeOf(err) != "batch_too_large" {
 		t.Errorf("more rows than ever: got %v", err)
 	}
 	if _, err := l.options.Batches.Create(t.Context(), batch.New{
@@ -178,10 +219,10 @@ func TestRowsOfABatch(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Take(w, r, Demand{Rows: 2}); codeOf(err) != "too_many_batch_items" {
+	if _, err := l.TakeRows(w, r, 2); codeOf(err) != "too_many_batch_items" {
 		t.Errorf("more rows than with those that wait: got %v", err)
 	}
-	if err := l.Take(w, r, Demand{Rows: 1}); err != nil {
+	if _, err := l.TakeRows(w, r, 1); err != nil {
 		t.Errorf("one more: %v", err)
 	}
 }
@@ -190,9 +231,6 @@ func TestRowsOfABatch(t *testing.T) {
 func TestARefusedListSaysWhatFits(t *testing.T) {
 	t.Parallel()
 	l := newLimits(t, pace.Limits{})
-	list := func(rows int) Demand {
-		return Demand{Rows: rows, Keep: []pace.Kept{{Name: "batch:1", Size: int64(rows) << 10, TTL: time.Hour}}}
-	}
 	for _, c := range []struct {
 		rows, status int
 		says         []string
@@ -203,9 +241,8 @@ func TestARefusedListSaysWhatFits(t *testing.T) {
 		{1024, 0, nil},
 	} {
 		_, r := ask(t, pace.Limits{Bytes: 3 << 20})
-		wanted := list(c.rows)
-		wanted.Keep[0].Name += strconv.Itoa(c.rows)
-		err := l.Take(httptest.NewRecorder(), r, wanted)
+		list := pace.Kept{Name: "batch:1" + strconv.Itoa(c.rows), Size: int64(c.rows) << 10, TTL: time.Hour}
+		_, err := l.TakeRows(httptest.NewRecorder(), r, c.rows, list)
 		p, refused := errors.AsType[*problem.Problem](err)
 		if refused != (c.status != 0) || refused && (p.Status != c.status || p.Code != "too_many_bytes") {
 			t.Fatalf("%d rows: got %v, want %d", c.rows, err, c.status)

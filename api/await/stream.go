@@ -90,7 +90,7 @@ func (s *Streams) Send(w http.ResponseWriter, r *request.Request, source Source)
 	if r.Method == http.MethodHead || events.Send("retry: 2000\n\n") != nil {
 		return nil
 	}
-	ticker, look := time.NewTicker(s.keepAlive), time.NewTicker(hindranceInterval)
+	ticker, look := time.NewTicker(s.keepAlive), time.NewTicker(lookInterval)
 	defer ticker.Stop()
 	defer look.Stop()
 	hindrances := source.Hindrances(ctx)

@@ -2,15 +2,17 @@ package await
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"time"
 
 	"ushuru/api/problem"
 	"ushuru/api/request"
-	"ushuru/api/terms"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
+	"ushuru/tasks"
 )
 
 // maxWaiters is the maximum number of requests of a key that wait for a job at one
@@ -23,91 +25,191 @@ func (k *Work) Wait(r *request.Request, job *jobs.Job, timeout time.Duration) (*
 	return job, err
 }
 
-// wait returns a job once it has ended, or as it is after the timeout. It returns earlier, with
-// the reason, when the job waits for something that it cannot have now: waiting longer is
+// wait returns a job once it has ended, or as it is after the timeout, with what it waits for. It
+// returns earlier when the job waits for something that it cannot have now: waiting longer is
 // useless to the caller, and the job continues. A caller who disconnects, or a server that
 // shuts down, ends the wait but not the job.
-func (k *Work) wait(r *request.Request, job *jobs.Job, timeout time.Duration) (*jobs.Job, hindrance, error) {
+func (k *Work) wait(r *request.Request, job *jobs.Job, timeout time.Duration) (*jobs.Job, waiting, error) {
 	release, ok := k.waiters.Take(pace.Bound{Owner: r.Caller(), Most: maxWaiters})
 	if !ok {
-		return job, hindrance{}, nil
+		return job, k.waitOf(r.Context(), job), nil
 	}
 	defer release()
 	for end := time.Now().Add(timeout); !job.State.Ended(); {
-		ctx, cancel := context.WithTimeout(r.Context(), min(hindranceInterval, time.Until(end)))
+		ctx, cancel := context.WithTimeout(r.Context(), min(lookInterval, time.Until(end)))
 		stop := context.AfterFunc(k.options.Draining, cancel)
 		ended, err := k.options.Hub.Wait(ctx, job.ID)
 		stop()
 		cancel()
 		switch {
 		case err == nil:
-			return ended, hindrance{}, nil
+			return ended, waiting{}, nil
 		case errors.Is(err, jobs.ErrNotFound):
-			return nil, hindrance{}, err
+			return nil, waiting{}, err
 		case r.Context().Err() != nil:
-			return nil, hindrance{}, request.ErrClientClosedRequest.WithCause(err)
+			return nil, waiting{}, request.ErrClientClosedRequest.WithCause(err)
 		} // else the interval is over
 		if now, err := k.Job(r.Context(), job.ID); err == nil { // else it is as it was
 			job = now
 		}
-		why := k.hindranceOf(r.Context(), job)
-		if why.isFelt() || k.options.Draining.Err() != nil || !time.Now().Before(end) {
-			return job, why, nil
+		waits := k.waitOf(r.Context(), job)
+		if waits.isFelt || k.options.Draining.Err() != nil || !time.Now().Before(end) {
+			return job, waits, nil
 		}
 	}
-	return job, hindrance{}, nil
+	return job, waiting{}, nil
 }
 
-// unfinished responds to a caller whose wait is over before the job is: with 202 to one who
-// accepts that, else with the problem. Why is what the job waits for and cannot have.
-func (k *Work) unfinished(w http.ResponseWriter, r *request.Request, job *jobs.Job, why hindrance, view terms.View) error {
-	if r.Prefer.Accepts() {
-		return k.accept(w, r, job, view)
+// writeUnfinished responds to a caller whose wait is over before the job is: with 202 to one who
+// accepts that, else with the problem.
+func (k *Work) writeUnfinished(w http.ResponseWriter, r *request.Request, job *jobs.Job, waits waiting) error {
+	view := ViewOf(r, job.Kind)
+	if !r.Prefer.Accepts() {
+		p := waits.problem().At(view.At(Path(job.ID)))
+		p.Job = job.ID
+		return p
 	}
-	var p *problem.Problem
-	switch {
-	case why.isFelt():
-		p = why.problem()
-	case why.waitingFor != "":
-		p = errNotFinished.Waiting(why.waitingFor, why.said)
-	default:
-		p = errNotFinished.Waiting(k.waitsFor(r.Context(), job))
-	}
-	p = p.At(view.At(Path(job.ID)))
-	p.Job = job.ID
-	return p
-}
-
-// accept answers 202: the work continues, and this is its job.
-func (k *Work) accept(w http.ResponseWriter, r *request.Request, job *jobs.Job, view terms.View) error {
-	body := k.Body(r.Context(), job)
+	body := NewBody(job)
+	waits.addTo(&body)
 	body.Link(view)
 	body.Warnings = r.Warnings()
 	w.Header().Set("Preference-Applied", r.Prefer.Applied(true))
 	return k.WriteAccepted(w, r, body)
 }
 
-// WriteAccepted answers 202 with a job.
-func (k *Work) WriteAccepted(w http.ResponseWriter, r *request.Request, body Body) error {
-	if err := k.Confirm(r.Context()); err != nil {
-		return err
-	}
-	w.Header().Set("Location", body.Location)
-	w.Header().Set("Retry-After", request.Seconds(request.PollAfter))
-	return request.WriteJSON(w, http.StatusAccepted, body)
+// The values of "waitingFor".
+const (
+	WaitingForAuthority = "authority" // only TRA's calculator can finish the job, and it cannot be asked
+	WaitingForSite      = "site"      // the site of the listing pauses, or its pages are requested at its pace
+	WaitingForQueue     = tasks.QueuePaused
+
+	// Of a wait that is over, when the job can go on.
+	waitingForWorker = "worker" // its step, or that of a job that it needs, has not begun
+	waitingForStep   = "step"   // a worker is at its step
+)
+
+const (
+	// lookInterval is how often a wait and a stream look whether the job can end now.
+	lookInterval = time.Second
+	// outageGrace is how long an outage has lasted when the callers learn of it who
+	// were waiting when it began: workers end the jobs of known vehicles first.
+	outageGrace = 5 * time.Second
+)
+
+// waiting is what a job waits for that has not ended.
+type waiting struct {
+	what   string           // as in "waitingFor"
+	said   message.Notice   // a sentence
+	paused *tasks.StepError // of a site that pauses
+	pause  time.Duration    // of the site
+	isFelt bool             // callers who wait for the job learn of it before their time is over
 }
 
-// Confirm makes sure that what a response acknowledges, with 202 or 201, outlives the
-// death of a Redis master, when the operator demands that. The work goes on even if it
-// does not; the caller is answered 503 and sends the request again.
-func (k *Work) Confirm(ctx context.Context) error {
-	if k.options.Confirm == nil {
+// waitOf returns what a job waits for and cannot have now, or what the first of its children does
+// that has such a hindrance; else whether a worker is at its step.
+func (k *Work) waitOf(ctx context.Context, job *jobs.Job) waiting {
+	outage, lasts := k.options.Outages.Lasting(ctx)
+	what, at := waitingForWorker, ""
+	for _, open := range k.withChildren(ctx, job) {
+		step, _ := currentStep(open)
+		if queue := tasks.QueueOfStep(open, step); k.holds.isPaused(ctx, queue) {
+			return waiting{what: WaitingForQueue, said: queuePaused(queue)}
+		}
+		switch step {
+		case tasks.StepCalculate:
+			if outage.Reason != "" {
+				return waiting{what: WaitingForAuthority, said: outage.Notice(), isFelt: lasts >= outageGrace}
+			}
+		case tasks.StepScrape:
+			host := hostOf(listingOfJob(open))
+			pace := k.holds.paces(ctx, host)[host]
+			if paused := tasks.SitePaused(pace.Pause, tasks.OfferPage, nil); paused != nil {
+				return waiting{what: WaitingForSite, said: paused.Notice, paused: paused, pause: pace.Pause, isFelt: true}
+			}
+			if pace.Delayed && open.Class == jobs.Bulk && open.Steps[step].State == jobs.StepReady {
+				return waiting{what: WaitingForSite, said: siteBusy(host, pace)}
+			}
+		}
+		if step != "" && what != waitingForStep {
+			at = step
+			if open.Steps[step].State == jobs.StepClaimed {
+				what = waitingForStep
+			}
+		}
+	}
+	if at == "" {
+		return waiting{what: what, said: message.New("waiting/begin", nil)}
+	}
+	return waiting{what: what, said: message.New("waiting/"+what, message.Values{"step": at})}
+}
+
+// currentStep returns the step that changed last of those that are not done.
+func currentStep(job *jobs.Job) (name string, attempt int) {
+	var since time.Time
+	for step, record := range job.Steps {
+		if record.State == jobs.StepDone || record.Since.Before(since) {
+			continue
+		}
+		if record.Since.Equal(since) && step > name && name != "" {
+			continue // of steps opened at the same time always the same one
+		}
+		name, attempt, since = step, record.Attempt+record.Retries, record.Since
+	}
+	return name, attempt
+}
+
+// withChildren returns a job that has not ended and its open children; nothing of one
+// that has.
+func (k *Work) withChildren(ctx context.Context, job *jobs.Job) (open []*jobs.Job) {
+	if job.State.Ended() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, request.RedisTimeout)
-	defer cancel()
-	if err := k.options.Confirm(ctx); err != nil {
-		return request.ErrUnavailable.WithCause(err)
+	open = append(open, job)
+	for _, child := range job.Children {
+		if child.Job == "" || child.State.Ended() {
+			continue
+		}
+		if record, err := k.Job(ctx, child.Job); err == nil && !record.State.Ended() {
+			open = append(open, record)
+		}
 	}
-	return nil
+	return open
+}
+
+// listingOfJob returns the URL that an estimate fetches; "" when the caller sent the
+// page, and for other kinds of jobs.
+func listingOfJob(job *jobs.Job) string {
+	var input tasks.EstimateInput
+	if job.Kind != tasks.KindEstimate || json.Unmarshal(job.Input, &input) != nil || input.Page != "" {
+		return ""
+	}
+	return input.URL
+}
+
+// ListingsOf returns the URLs that a job and its open children may fetch.
+func (k *Work) ListingsOf(ctx context.Context, job *jobs.Job) (listings []string) {
+	for _, open := range k.withChildren(ctx, job) {
+		if listing := listingOfJob(open); listing != "" {
+			listings = append(listings, listing)
+		}
+	}
+	return listings
+}
+
+// addTo says in the body of a job what it cannot have now.
+func (s waiting) addTo(body *Body) {
+	if s.what != waitingForWorker && s.what != waitingForStep {
+		body.WaitingFor, body.Message, body.Text = s.what, s.said.Message, s.said.Text
+		body.RetryAfter = int(request.WholeSeconds(s.pause) / time.Second)
+	}
+}
+
+// problem returns the response to a caller who waits for the job.
+func (s waiting) problem() *problem.Problem {
+	if s.paused == nil {
+		return errNotFinished.Waiting(s.what, s.said)
+	}
+	p := ErrorProblem(tasks.JobError(s.paused))
+	p.WaitingFor = WaitingForSite
+	return p
 }

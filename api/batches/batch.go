@@ -178,10 +178,11 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 	// Create the batch within the limits of the key.
 	needed := batch.Room(id, rows)
 	if b == nil {
-		if err := s.options.Limits.Take(w, r, await.Demand{Rows: len(rows), Keep: needed}); err != nil {
+		leave, err := s.options.Limits.TakeRows(w, r, len(rows), needed...)
+		if err != nil {
 			return err
 		}
-		defer s.options.Limits.LeaveRows(r)
+		defer leave()
 		if b, hook, err = s.create(r, id, rows, req); err != nil {
 			// When Redis does not tell, the batch may be there although the answer was lost.
 			_, readErr := s.options.Batches.Get(context.WithoutCancel(r.Context()), id)

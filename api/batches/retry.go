@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strconv"
 
-	"ushuru/api/await"
 	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/pkg/batch"
@@ -52,10 +51,11 @@ func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
 			return batch.ErrNoneFailed
 		}
 		promise := pace.Kept{Name: batch.PromiseName(b.ID), Size: int64(open+again) * batch.RowRoom, TTL: batch.AccountTTL}
-		if err := s.options.Limits.Take(w, r, await.Demand{Rows: again, Keep: []pace.Kept{promise}}); err != nil {
+		leave, err := s.options.Limits.TakeRows(w, r, again, promise)
+		if err != nil {
 			return err
 		}
-		defer s.options.Limits.LeaveRows(r)
+		defer leave()
 		if err = s.options.Batches.Retry(ctx, b.ID, name, rows...); err != nil {
 			err = errors.Join(err, s.giveBackUnretried(r, b.ID, name, again))
 		}

@@ -1,7 +1,6 @@
 package estimates
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -105,7 +104,7 @@ func (s *Resource) PostBill(w http.ResponseWriter, plain *http.Request) error {
 		return err
 	}
 	check := bill.Check{Tables: s.options.Costs, Terms: r.Terms, Day: day}
-	alone, err := s.options.Limits.Compute(r, nil, func() ([]byte, error) { return judged(check, lines) })
+	alone, err := s.options.Limits.Compute(r, func() ([]byte, error) { return judged(check, lines) })
 	if err != nil {
 		return err
 	}
@@ -114,18 +113,21 @@ func (s *Resource) PostBill(w http.ResponseWriter, plain *http.Request) error {
 	case err != nil:
 		return err
 	case wanted == nil: // no car: what needs none is said at once
-		if err := cmp.Or(s.options.Limits.CheckRate(w, r), s.options.Work.CheckWebhook(r)); err != nil {
+		if err := s.options.Limits.CheckRate(w, r); err != nil {
+			return err
+		}
+		if _, err := s.options.Work.CheckWebhook(r); err != nil {
 			return err
 		}
 		request.WriteBytes(w, http.StatusOK, r.Of(alone))
 		return nil
 	}
-	wanted.Identity = terms.Identity(r.Terms, wanted.Input, "bill", lines, body.Date)
+	wanted.Identity = []any{wanted.Input, r.Terms, "bill", lines, body.Date}
 	return s.options.Work.Serve(w, r, *wanted, func(result []byte, _ bool, err error) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return s.options.Limits.Compute(r, nil, func() ([]byte, error) {
+		return s.options.Limits.Compute(r, func() ([]byte, error) {
 			var e vehicle.Estimate
 			if err := json.Unmarshal(result, &e); err != nil {
 				return nil, fmt.Errorf("estimates: bill: %w", err)

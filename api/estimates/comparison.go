@@ -53,8 +53,7 @@ func (s *Resource) PostComparison(w http.ResponseWriter, plain *http.Request) er
 	input = input.For(r.Key.ID)
 	wanted.Input, wanted.Key = input, input.Key()
 	wanted.Known = func(ctx context.Context, result []byte) ([]byte, error) {
-		same := []any{asked, request.Hash(result)}
-		return s.options.Limits.Compute(r, same, func() ([]byte, error) { //nolint:contextcheck // it has that of the request
+		return s.options.Limits.ComputeOnce(r, result, asked, func() ([]byte, error) { //nolint:contextcheck // it has that of the request
 			return s.comparedAgain(ctx, r.Place.Turn, result, asked)
 		})
 	}

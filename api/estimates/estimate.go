@@ -95,11 +95,12 @@ func (s *Resource) PostEstimate(w http.ResponseWriter, plain *http.Request) erro
 		return err
 	}
 	r.Explain = body.Explain
-	identity := terms.Identity(r.Terms, input, body.Explain)
-	input = input.For(r.Key.ID)
-	wanted := await.Wanted{
-		Kind: tasks.KindEstimate, Input: input, Attachment: attachedPage(body.HTML), Identity: identity, Key: input.Key(),
+	wanted := await.Wanted{Kind: tasks.KindEstimate, Identity: []any{input, r.Terms, body.Explain}}
+	if body.HTML != nil {
+		wanted.Attachment = []byte(*body.HTML)
 	}
+	input = input.For(r.Key.ID)
+	wanted.Input, wanted.Key = input, input.Key()
 	wanted.Known = func(ctx context.Context, result []byte) ([]byte, error) {
 		s.nameListing(ctx, r.Key.ID, input, result)
 		return result, nil
@@ -156,12 +157,4 @@ func pageHash(sender string, page *string) (string, error) {
 		return request.Hash(sender + "\n" + *page), nil
 	}
 	return request.Hash(*page), nil
-}
-
-// attachedPage returns the page of a request for the worker; nil when it has none.
-func attachedPage(page *string) []byte {
-	if page == nil {
-		return nil
-	}
-	return []byte(*page)
 }

@@ -35,16 +35,21 @@ func (s *Resource) Finish(r *request.Request, result []byte, err error, input ta
 	}
 }
 
+// pricing is what the cost of an estimate depends on.
+type pricing struct {
+	Terms    vehicle.Terms
+	Source   vehicle.Source
+	Warnings []vehicle.Warning
+}
+
 // priced returns an estimate with its cost on the terms of a request.
 func (s *Resource) priced(r *request.Request, result []byte, source vehicle.Source) ([]byte, error) {
 	warnings := r.Warnings()
-	var identity any
-	if !r.Terms.IsZero() {
-		identity = terms.Identity(r.Terms, source, request.Hash(result), warnings)
+	price := func() ([]byte, error) { return terms.Priced(s.options.Costs, result, r.Terms, source, warnings) }
+	if r.Terms.IsZero() {
+		return s.options.Limits.Compute(r, price)
 	}
-	return s.options.Limits.Compute(r, identity, func() ([]byte, error) {
-		return terms.Priced(s.options.Costs, result, r.Terms, source, warnings)
-	})
+	return s.options.Limits.ComputeOnce(r, result, pricing{r.Terms, source, warnings}, price)
 }
 
 // noExplanation replaces an explanation that is no longer cached.

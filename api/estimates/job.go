@@ -87,7 +87,7 @@ func (s *Resource) jobReport(r *request.Request, job *jobs.Job) ([]byte, error) 
 	if err := json.Unmarshal(job.Input, &input); err != nil {
 		return nil, fmt.Errorf("jobs: input of job %s: %w", job.ID, err)
 	}
-	return s.options.Limits.Compute(r, nil, func() ([]byte, error) {
+	return s.options.Limits.Compute(r, func() ([]byte, error) {
 		report, err := s.report(r, input, job.Result)
 		if err != nil {
 			return nil, err

@@ -71,7 +71,7 @@ func (s *Resource) PostQuote(w http.ResponseWriter, plain *http.Request) error {
 	if r.Fields, err = r.ReadFields(terms.OfEstimate); err != nil {
 		return err
 	}
-	wanted := await.Wanted{Kind: tasks.KindQuote, Input: input, Identity: terms.Identity(r.Terms, input)}
+	wanted := await.Wanted{Kind: tasks.KindQuote, Input: input, Identity: []any{input, r.Terms}}
 	if wanted.Key, err = tasks.QuoteKey(input); err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func (s *Resource) PostReport(w http.ResponseWriter, plain *http.Request) error 
 		if err != nil {
 			return nil, err
 		}
-		return s.options.Limits.Compute(r, nil, func() ([]byte, error) {
+		return s.options.Limits.Compute(r, func() ([]byte, error) {
 			report, err := s.report(r, input, reading)
 			if err != nil {
 				return nil, err
@@ -234,7 +234,7 @@ func (s *Resource) GetDamageMap(w http.ResponseWriter, plain *http.Request) erro
 	if reading == nil {
 		return errReportNotFound
 	}
-	drawn, err := s.options.Limits.Compute(r, nil, func() ([]byte, error) {
+	drawn, err := s.options.Limits.Compute(r, func() ([]byte, error) {
 		_, report, err := sheet.ParseReading(reading)
 		if err != nil {
 			return nil, err

@@ -46,10 +46,9 @@ type Request struct {
 	Prefer         Preference
 	IdempotencyKey string // empty without one
 
-	Counted  bool // against the rate of the key
-	Place    Place
-	Reserved string // place of a running job, or of rows, that are about to be submitted
-	Job      string // id of the job that the request waits for or reads, if any
+	Counted bool // against the rate of the key
+	Place   Place
+	Job     string // id of the job that the request waits for or reads, if any
 
 	Sender string // of a page of a listing that a visitor sent; empty for the request of a key
 }

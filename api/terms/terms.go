@@ -28,22 +28,6 @@ func Read(r *request.Request, body *Request) (err error) {
 	return r.Ignore(ignored...)
 }
 
-// Identity returns what makes a request with terms different from others, for an
-// Idempotency-Key.
-func Identity(terms vehicle.Terms, input ...any) []any {
-	input = append(input, terms.Rate)
-	if terms.Landing != nil || terms.Costs != nil {
-		input = append(input, terms.Landing, terms.Costs)
-	}
-	if terms.Target != nil {
-		input = append(input, terms.Target)
-	}
-	if terms.ByMonth {
-		input = append(input, "byMonth")
-	}
-	return input
-}
-
 // Query returns terms as the query of a URL. Where the work takes longer than
 // the request, the caller finds the result on these terms at the URL of the job.
 func Query(terms vehicle.Terms) (query url.Values) {

@@ -91,7 +91,7 @@ func TestTermsInABodyAreThoseInAQuery(t *testing.T) {
 
 func asText(t *testing.T, terms vehicle.Terms) string {
 	t.Helper()
-	data, err := json.Marshal(Identity(terms))
+	data, err := json.Marshal(terms)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestIdentityTellsTermsApart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, err := json.Marshal(Identity(read, "input"))
+		data, err := json.Marshal(read)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -110,7 +110,7 @@ func (s *Resource) List(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	data, err := s.options.Limits.Compute(request.From(r), nil, func() ([]byte, error) { //nolint:contextcheck // as above
+	data, err := s.options.Limits.Compute(request.From(r), func() ([]byte, error) { //nolint:contextcheck // as above
 		found, err := search()
 		if err != nil {
 			return nil, err

@@ -2,10 +2,13 @@ package await
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"math"
 	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -67,7 +70,7 @@ const maxSites = 256
 // goes away. When Redis does not answer, it is not asked again for a second: else the callers
 // would wait for it one after another.
 func (h *holds) ask(parent context.Context, read func(context.Context) error) {
-	if time.Since(h.failed) < hindranceInterval {
+	if time.Since(h.failed) < lookInterval {
 		return
 	}
 	if err := read(context.WithoutCancel(parent)); err != nil {
@@ -85,7 +88,7 @@ func (h *holds) paces(parent context.Context, hosts ...string) map[string]fetch.
 		age := time.Since(known.read)
 		switch {
 		case host == "":
-		case age < hindranceInterval:
+		case age < lookInterval:
 			known.Pause = max(known.Pause-age, 0)
 			paces[host] = known.Pace
 		default:
@@ -113,7 +116,7 @@ func (h *holds) paces(parent context.Context, hosts ...string) map[string]fetch.
 func (h *holds) isPaused(parent context.Context, queue string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if time.Since(h.read) >= hindranceInterval {
+	if time.Since(h.read) >= lookInterval {
 		h.ask(parent, func(ctx context.Context) error {
 			queues, err := tasks.PausedQueues(ctx, h.redis)
 			if err == nil {
@@ -158,9 +161,46 @@ func (k *Work) SlowestSite(ctx context.Context, rows map[string]int) (slowest Sl
 func (k *Work) PausedForRows(ctx context.Context) *message.Notice {
 	for _, role := range tasks.Roles {
 		if queue := tasks.QueueOf(role) + tasks.BulkSuffix; role != tasks.RoleAI && k.holds.isPaused(ctx, queue) {
-			held := queuePaused(queue)
-			return &held.said
+			return new(queuePaused(queue))
 		}
 	}
 	return nil
+}
+
+// queuePaused says that an operator has paused a queue.
+func queuePaused(queue string) message.Notice {
+	return message.New("waiting/queue_paused", message.Values{"queue": queue})
+}
+
+// siteBusy says at which pace the pages are requested of a site for which others wait.
+func siteBusy(host string, pace fetch.Pace) message.Notice {
+	if pace.PerSecond == 0 {
+		return message.New("waiting/site", message.Values{"site": host})
+	}
+	return message.New("waiting/site.pace", message.Values{"site": host, "pace": perSecond(pace)})
+}
+
+// siteRows says how many rows wait for the pages of a site, and at which pace those are requested.
+func siteRows(host string, pace fetch.Pace, rows int) message.Notice {
+	return message.New("waiting/site.rows", message.Values{
+		"site": host, "pace": perSecond(pace), "rows": strconv.Itoa(rows),
+	})
+}
+
+func perSecond(pace fetch.Pace) string {
+	return strconv.FormatFloat(math.Round(100*pace.PerSecond)/100, 'f', -1, 64)
+}
+
+// Hindrances returns a word that changes when a job of these listings may have got or
+// lost a hindrance.
+func (k *Work) Hindrances(ctx context.Context, listings []string) string {
+	var word strings.Builder
+	word.WriteString(k.options.Outages.Now(ctx).Reason)
+	for _, listing := range listings {
+		host := hostOf(listing)
+		pace := k.holds.paces(ctx, host)[host]
+		paused := tasks.SitePaused(pace.Pause, "", nil) != nil
+		_, _ = fmt.Fprint(&word, " ", paused, pace.Delayed)
+	}
+	return word.String()
 }
