@@ -19,11 +19,11 @@ var (
 // wait for it. It returns the job as it is afterwards: a job that had ended
 // before stays as it ended.
 func (e *Engine) CancelFor(ctx context.Context, id, owner string) (*jobs.Job, error) {
-	job, err := e.jobs.Get(ctx, id)
+	job, err := e.options.Jobs.Get(ctx, id)
 	if err != nil || job.State.Ended() {
 		return job, err
 	}
-	subscribers, err := e.jobs.Subscribers(ctx, id)
+	subscribers, err := e.options.Jobs.Subscribers(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (e *Engine) CancelFor(ctx context.Context, id, owner string) (*jobs.Job, er
 	if !subscribed {
 		return job, ErrNotRequester
 	}
-	job, err = e.jobs.Get(ctx, id)
+	job, err = e.options.Jobs.Get(ctx, id)
 	switch {
 	case err != nil || job.State.Ended(): // then the sweeper does what could not be done, as while Redis is full
 		return job, err

@@ -17,7 +17,7 @@ func (e *Engine) CachedResult(ctx context.Context, kind string, input json.RawMe
 	if err != nil || key == "" {
 		return nil, err
 	}
-	result, err := e.results.Get(ctx, key)
+	result, err := e.options.Results.Get(ctx, key)
 	if errors.Is(err, cache.ErrMiss) {
 		return nil, nil
 	}
@@ -26,7 +26,7 @@ func (e *Engine) CachedResult(ctx context.Context, kind string, input json.RawMe
 
 // Job returns a job with its result; jobs.ErrNotFound when either has expired.
 func (e *Engine) Job(ctx context.Context, id string) (*jobs.Job, error) {
-	job, err := e.jobs.Get(ctx, id)
+	job, err := e.options.Jobs.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (e *Engine) CachedAll(ctx context.Context, keys []cache.Key) ([]json.RawMes
 	if len(keys) == 0 {
 		return results, nil
 	}
-	cached, err := e.results.GetAll(ctx, keys)
+	cached, err := e.options.Results.GetAll(ctx, keys)
 	for i := range cached {
 		results[i] = cached[i]
 	}
@@ -91,7 +91,7 @@ func (e *Engine) ensureChild(ctx context.Context, parent *jobs.Job, child Child)
 			return false, err
 		}
 		if cached != nil {
-			return true, e.jobs.SetChildOutcome(ctx, parent.ID, child.Name, jobs.Child{State: jobs.Succeeded, Result: cached})
+			return true, e.options.Jobs.SetChildOutcome(ctx, parent.ID, child.Name, jobs.Child{State: jobs.Succeeded, Result: cached})
 		}
 		if id, err = e.createChild(ctx, parent, child); err != nil || id == "" {
 			return false, err
@@ -112,7 +112,7 @@ func (e *Engine) ensureChild(ctx context.Context, parent *jobs.Job, child Child)
 	default:
 		return false, nil
 	}
-	return true, e.jobs.SetChildOutcome(ctx, parent.ID, child.Name, jobs.Child{
+	return true, e.options.Jobs.SetChildOutcome(ctx, parent.ID, child.Name, jobs.Child{
 		State: job.State, Result: job.Result, Error: job.Error,
 	})
 }
@@ -130,7 +130,7 @@ func (e *Engine) createChild(ctx context.Context, parent *jobs.Job, child Child)
 	if err != nil {
 		return "", err
 	}
-	recorded, err := e.jobs.SetChildJob(ctx, parent.ID, child.Name, job.ID)
+	recorded, err := e.options.Jobs.SetChildJob(ctx, parent.ID, child.Name, job.ID)
 	if err != nil || recorded == job.ID {
 		return recorded, err
 	}
@@ -144,7 +144,7 @@ func (e *Engine) releaseChildren(ctx context.Context, ended *jobs.Job, _ []strin
 	if ended.State != jobs.Cancelled {
 		return nil
 	}
-	job, err := e.jobs.Get(ctx, ended.ID)
+	job, err := e.options.Jobs.Get(ctx, ended.ID)
 	if err != nil {
 		return err
 	}

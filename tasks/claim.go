@@ -12,7 +12,7 @@ import (
 // job has ended, and then Claim does what the record asks for; a later attempt has the
 // step; or an output that the step needs was lost, and is made first.
 func (e *Engine) Claim(ctx context.Context, task TaskPayload, worker, claim string) (*jobs.Job, error) {
-	result, job, err := e.jobs.Claim(ctx, task.Job, task.Step, task.Attempt, worker, claim)
+	result, job, err := e.options.Jobs.Claim(ctx, task.Job, task.Step, task.Attempt, worker, claim)
 	switch {
 	case err != nil:
 		return nil, err
@@ -36,11 +36,11 @@ func isNext(job *jobs.Job, step string) bool {
 // job: the outputs that are missing are made first. The sweeper looks soon for the run
 // that has lost them.
 func (e *Engine) postpone(ctx context.Context, job *jobs.Job, claim string) error {
-	if err := e.jobs.Release(ctx, job.ID, claim, false); err != nil {
+	if err := e.options.Jobs.Release(ctx, job.ID, claim, false); err != nil {
 		return err
 	}
 	if err := e.Advance(ctx, job.ID); err != nil {
 		return err
 	}
-	return e.jobs.ScheduleCheck(ctx, job.ID, job.Class, recheckRunning)
+	return e.options.Jobs.ScheduleCheck(ctx, job.ID, job.Class, recheckRunning)
 }

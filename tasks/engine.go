@@ -61,33 +61,19 @@ type Notifier func(ctx context.Context, job *jobs.Job, subscribers []string) err
 // and ends jobs whose outputs are all there. Every method may be called twice,
 // by any process, at any time.
 type Engine struct {
-	jobs          *jobs.Store
-	results       *cache.Cache
-	webhooks      *webhook.Store
-	client        *asynq.Client
-	inspector     *asynq.Inspector
-	beforeSucceed func(context.Context, *jobs.Job, json.RawMessage) error
-	notifiers     map[string]Notifier // by the first word of a subscriber
-	isRunning     func(worker, claim string) (own, running bool)
-	fallback      func(ctx context.Context, job *jobs.Job, step string) (json.RawMessage, bool)
-	onLost        func(job *jobs.Job, step string, failure *jobs.Error)
-	sequential    bool
-	turns         *pace.Turns
-	redis         redis.UniversalClient
-	onEnd         func(job *jobs.Job)
-	onTakeover    func(job *jobs.Job, step string)
-	announcing    sync.Map // an *atomic.Bool of each queue: an announcement is about to be sent
+	options    Options
+	client     *asynq.Client
+	inspector  *asynq.Inspector
+	notifiers  map[string]Notifier // by the first word of a subscriber
+	turns      *pace.Turns
+	announcing sync.Map // an *atomic.Bool of each queue: an announcement is about to be sent
 }
 
 // New makes an Engine.
 func New(o Options) *Engine {
 	e := &Engine{
-		jobs: o.Jobs, results: o.Results, webhooks: o.Webhooks,
-		client:        asynq.NewClientFromRedisClient(o.Redis),
-		inspector:     asynq.NewInspectorFromRedisClient(o.Redis),
-		beforeSucceed: o.BeforeSucceed, notifiers: map[string]Notifier{}, isRunning: o.IsRunning, sequential: o.Sequential,
-		fallback: o.Fallback, onLost: o.OnLost, turns: pace.NewTurns(o.Redis), redis: o.Redis,
-		onEnd: o.OnEnd, onTakeover: o.OnTakeover,
+		options: o, notifiers: map[string]Notifier{}, turns: pace.NewTurns(o.Redis),
+		client: asynq.NewClientFromRedisClient(o.Redis), inspector: asynq.NewInspectorFromRedisClient(o.Redis),
 	}
 	maps.Copy(e.notifiers, o.Notifiers)
 	e.notifiers[subscriberJob], e.notifiers[subscriberKey] = e.notifyJobs, e.notifyKeys

@@ -72,7 +72,7 @@ func (e *Engine) enterTurn(ctx context.Context, job *jobs.Job, queue, id string)
 	if ready || err != nil {
 		return ready, err
 	}
-	subscribers, err := e.jobs.Subscribers(ctx, job.ID)
+	subscribers, err := e.options.Jobs.Subscribers(ctx, job.ID)
 	if err != nil {
 		return false, err
 	}
@@ -257,9 +257,9 @@ func (e *Engine) announce(ctx context.Context, queue string) {
 		waiting.Store(false)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
-		_ = e.redis.Publish(ctx, jobs.ChannelEnqueued, queue).Err()
+		_ = e.options.Redis.Publish(ctx, jobs.ChannelEnqueued, queue).Err()
 	}
-	if e.sequential {
+	if e.options.Sequential {
 		publish()
 		return
 	}
@@ -274,7 +274,7 @@ func (e *Engine) announce(ctx context.Context, queue string) {
 // old one but no worker runs it: asynq would bring that one again after a minute or
 // two. It does nothing when the step has another attempt or state by now.
 func (e *Engine) Redeliver(ctx context.Context, id, step string, attempt int) error {
-	job, err := e.jobs.Get(ctx, id)
+	job, err := e.options.Jobs.Get(ctx, id)
 	if errors.Is(err, jobs.ErrNotFound) {
 		return nil
 	}
@@ -292,7 +292,7 @@ func (e *Engine) Redeliver(ctx context.Context, id, step string, attempt int) er
 // requeue raises the attempt of a step and enqueues the task of the new attempt.
 // It reports false when the step is no longer as it was seen.
 func (e *Engine) requeue(ctx context.Context, job *jobs.Job, name string, seen jobs.Step) (bool, error) {
-	attempt, err := e.jobs.Requeue(ctx, job.ID, name, seen)
+	attempt, err := e.options.Jobs.Requeue(ctx, job.ID, name, seen)
 	if err != nil || attempt == 0 {
 		return false, err
 	}

@@ -18,7 +18,7 @@ func (e *Engine) SubmitResult(
 	if err != nil {
 		return nil, err
 	}
-	job, joined, err := e.jobs.Create(ctx, jobs.New{
+	job, joined, err := e.options.Jobs.Create(ctx, jobs.New{
 		Kind: kind, Class: by.Class, Owner: by.Owner, Input: canonical, Deadline: workflows[kind].deadline,
 		Subscriber: by.subscriber(), Listed: by.isCaller(), Query: by.Query,
 	})
@@ -32,7 +32,7 @@ func (e *Engine) SubmitResult(
 	if ended != nil || err != nil {
 		return ended, err
 	}
-	return e.jobs.Get(ctx, job.ID) // the sweeper was here first
+	return e.options.Jobs.Get(ctx, job.ID) // the sweeper was here first
 }
 
 // NotifyRequester notifies the API key that has requested a job, if the job had ended by

@@ -62,7 +62,7 @@ func (e *Engine) NameCached(ctx context.Context, owner string, request EstimateI
 	if err != nil {
 		return err
 	}
-	return e.results.For(owner).PutOften(ctx, n.key, n.value, n.expiry)
+	return e.options.Results.For(owner).PutOften(ctx, n.key, n.value, n.expiry)
 }
 
 // nameListings names the listing of a job that has ended for the API keys among its
@@ -74,7 +74,7 @@ func (e *Engine) nameListings(ctx context.Context, owners []string, job *jobs.Jo
 	errs := make([]error, 0, len(owners))
 	for _, owner := range owners {
 		if owner != job.Owner {
-			errs = append(errs, NameListing(ctx, e.results.For(owner), owner, job.Kind, job.Input, job.Result))
+			errs = append(errs, NameListing(ctx, e.options.Results.For(owner), owner, job.Kind, job.Input, job.Result))
 		}
 	}
 	return errors.Join(errs...)

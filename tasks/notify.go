@@ -89,7 +89,7 @@ func (e *Engine) notify(ctx context.Context, job *jobs.Job, subscribers []string
 		for chunk := range slices.Chunk(byWord[word], notifyChunk) {
 			err := notifier(ctx, job, chunk)
 			if err == nil && len(subscribers) > 1 { // a single one is removed by MarkFinalized
-				err = e.jobs.RemoveNotified(ctx, job.ID, chunk)
+				err = e.options.Jobs.RemoveNotified(ctx, job.ID, chunk)
 			}
 			errs = append(errs, err)
 		}
@@ -159,7 +159,7 @@ func (e *Engine) notifyKeys(ctx context.Context, job *jobs.Job, subscribers []st
 		said, err := plainjson.Encode(data)
 		if err == nil {
 			event := json.RawMessage(message.ViewIn(read.Get("lang")).Of(said))
-			err = e.webhooks.Emit(ctx, owner, webhook.JobCompleted, subject, job.Ended, event, read.Get("webhook"))
+			err = e.options.Webhooks.Emit(ctx, owner, webhook.JobCompleted, subject, job.Ended, event, read.Get("webhook"))
 		}
 		errs = append(errs, err)
 	}

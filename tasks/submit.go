@@ -52,13 +52,13 @@ func (e *Engine) Submit(ctx context.Context, kind string, input any, by Requeste
 		Kind: kind, Class: by.Class, Owner: by.Owner, Input: canonical, Deadline: deadline, Subscriber: by.subscriber(),
 		Attachment: by.Attachment, Listed: by.isCaller(), Query: by.Query, Origin: by.Origin,
 	}
-	job, joined, err := e.jobs.Create(ctx, wanted, first.Steps...)
+	job, joined, err := e.options.Jobs.Create(ctx, wanted, first.Steps...)
 	if err == nil && joined {
 		err = e.addResult(ctx, job)
 	}
 	if errors.Is(err, jobs.ErrNotFound) { // its result has expired
-		if _, err = e.jobs.ForgetRefusal(ctx, job.DedupKey); err == nil {
-			job, joined, err = e.jobs.Create(ctx, wanted, first.Steps...)
+		if _, err = e.options.Jobs.ForgetRefusal(ctx, job.DedupKey); err == nil {
+			job, joined, err = e.options.Jobs.Create(ctx, wanted, first.Steps...)
 		}
 	}
 	switch {
@@ -90,11 +90,11 @@ func (e *Engine) Estimate(ctx context.Context, url, owner string, class jobs.Cla
 // between, the sweeper does the rest: it looks for a ready step in the queue of
 // the job's class. From now on it takes the turns of the key that asked last.
 func (e *Engine) promote(ctx context.Context, job *jobs.Job, by Requester) (*jobs.Job, error) {
-	promoted, err := e.jobs.Promote(ctx, job)
+	promoted, err := e.options.Jobs.Promote(ctx, job)
 	if err != nil {
 		return nil, err
 	}
-	current, err := e.jobs.Get(ctx, job.ID)
+	current, err := e.options.Jobs.Get(ctx, job.ID)
 	if err != nil || !promoted {
 		return current, err
 	}
@@ -124,7 +124,7 @@ func (e *Engine) promote(ctx context.Context, job *jobs.Job, by Requester) (*job
 }
 
 func (e *Engine) promoteChild(ctx context.Context, id string, parent *jobs.Job) error {
-	child, err := e.jobs.Get(ctx, id)
+	child, err := e.options.Jobs.Get(ctx, id)
 	if errors.Is(err, jobs.ErrNotFound) {
 		return nil
 	}

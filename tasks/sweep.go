@@ -42,11 +42,11 @@ const (
 // worker is gone (jobs.Heartbeater). Sweep returns how many jobs it recovered,
 // and whether more are due.
 func (e *Engine) Sweep(ctx context.Context, class jobs.Class, reliable func() bool) (recovered int, more bool, err error) {
-	due, err := e.jobs.ListDue(ctx, class, sweepLimit, recheckQueued)
+	due, err := e.options.Jobs.ListDue(ctx, class, sweepLimit, recheckQueued)
 	if err != nil || len(due) == 0 {
 		return 0, false, err
 	}
-	now, err := e.jobs.Now(ctx)
+	now, err := e.options.Jobs.Now(ctx)
 	if err != nil {
 		return 0, false, err
 	}
@@ -68,7 +68,7 @@ func (e *Engine) Sweep(ctx context.Context, class jobs.Class, reliable func() bo
 	}
 	group.SetLimit(sweepConcurrency)
 	for _, id := range due {
-		if e.sequential {
+		if e.options.Sequential {
 			checkOne(id)
 			continue
 		}
@@ -89,15 +89,15 @@ type check struct {
 
 // checkJob recovers one job and schedules its next check.
 func (e *Engine) checkJob(ctx context.Context, id string, class jobs.Class, c check) (recovered bool, err error) {
-	job, err := e.jobs.Get(ctx, id)
+	job, err := e.options.Jobs.Get(ctx, id)
 	if errors.Is(err, jobs.ErrNotFound) {
-		return true, e.jobs.RemoveActive(ctx, id, class)
+		return true, e.options.Jobs.RemoveActive(ctx, id, class)
 	}
 	if err != nil {
 		return false, err
 	}
 	if job.Class != class { // it was promoted
-		return false, e.jobs.MoveToClass(ctx, id, class, job.Class)
+		return false, e.options.Jobs.MoveToClass(ctx, id, class, job.Class)
 	}
 	if !job.State.Ended() && len(job.Steps) == 0 && len(job.Children) == 0 {
 		return true, e.advanceFrom(ctx, job) // its creator crashed before it started the job
@@ -116,7 +116,7 @@ func (e *Engine) checkJob(ctx context.Context, id string, class jobs.Class, c ch
 	if err := e.Advance(ctx, id); err != nil {
 		return recovered, err
 	}
-	return recovered, e.jobs.ScheduleCheck(ctx, id, class, recheck)
+	return recovered, e.options.Jobs.ScheduleCheck(ctx, id, class, recheck)
 }
 
 // recoverSteps recovers the steps of a job that has not ended, and ends a job
@@ -161,8 +161,8 @@ func (e *Engine) recoverStep(ctx context.Context, job *jobs.Job, name string, c 
 	if step.State == jobs.StepReady && c.now.After(job.Deadline) {
 		return true, false, e.failLost(ctx, job, name, "", timedOutAt(name))
 	}
-	if step.State == jobs.StepReady && e.fallback != nil {
-		if output, ok := e.fallback(ctx, job, name); ok {
+	if step.State == jobs.StepReady && e.options.Fallback != nil {
+		if output, ok := e.options.Fallback(ctx, job, name); ok {
 			_, err := e.Complete(ctx, job, name, output, Run{})
 			return true, false, err
 		}
@@ -175,8 +175,8 @@ func (e *Engine) recoverStep(ctx context.Context, job *jobs.Job, name string, c 
 		return true, false, e.failLost(ctx, job, name, step.Claim, &jobs.Error{Notice: message.New("error/worker_lost", nil)})
 	}
 	requeued, err := e.requeue(ctx, job, name, step)
-	if requeued && e.onTakeover != nil {
-		e.onTakeover(job, name)
+	if requeued && e.options.OnTakeover != nil {
+		e.options.OnTakeover(job, name)
 	}
 	return true, false, err
 }
@@ -184,8 +184,8 @@ func (e *Engine) recoverStep(ctx context.Context, job *jobs.Job, name string, c 
 // failLost ends a job because no worker has done its step.
 func (e *Engine) failLost(ctx context.Context, job *jobs.Job, step, claim string, failure *jobs.Error) error {
 	ended, err := e.end(ctx, job, jobs.End{State: jobs.Failed, Error: failure, Step: step, Claim: claim})
-	if ended != nil && e.onLost != nil {
-		e.onLost(job, step, failure)
+	if ended != nil && e.options.OnLost != nil {
+		e.options.OnLost(job, step, failure)
 	}
 	return err
 }
@@ -193,15 +193,15 @@ func (e *Engine) failLost(ctx context.Context, job *jobs.Job, step, claim string
 // isClaimLost reports whether the run that has claimed a step is gone: its worker does not
 // live any more, or is this process and does not run the step.
 func (e *Engine) isClaimLost(ctx context.Context, step jobs.Step, c check) (lost, suspect bool, err error) {
-	if e.isRunning != nil {
-		if own, running := e.isRunning(step.Worker, step.Claim); own {
+	if e.options.IsRunning != nil {
+		if own, running := e.options.IsRunning(step.Worker, step.Claim); own {
 			return !running, true, nil
 		}
 	}
 	if !c.reliable() {
 		return false, true, nil
 	}
-	alive, err := e.jobs.Alive(ctx, step.Worker)
+	alive, err := e.options.Jobs.Alive(ctx, step.Worker)
 	return !alive, true, err
 }
 
@@ -234,7 +234,7 @@ func (e *Engine) isLost(ctx context.Context, job *jobs.Job, name string, c check
 	case asynq.TaskStateArchived, asynq.TaskStateCompleted:
 		return true, false, nil
 	case asynq.TaskStateActive:
-		unclaimed, err := e.jobs.UnclaimedFor(ctx, job.ID, name, step.Attempt)
+		unclaimed, err := e.options.Jobs.UnclaimedFor(ctx, job.ID, name, step.Attempt)
 		// This says so of Redis, not of a worker: it has had the task all this time.
 		limit := claimTimeout
 		if policy.Queue == QueueAuthority {

@@ -55,14 +55,14 @@ func (e *Engine) TidyQueues(ctx context.Context) error {
 func (e *Engine) tidyQueue(ctx context.Context, queue string) error {
 	base := "asynq:{" + queue + "}:"
 	keys := []string{base + "active", base + "lease", base + "pending"}
-	recovered, err := scriptRecoverActive.Run(ctx, e.redis, keys, base+"t:").Int()
+	recovered, err := scriptRecoverActive.Run(ctx, e.options.Redis, keys, base+"t:").Int()
 	if err != nil {
 		return fmt.Errorf("tasks: active tasks of %s: %w", queue, err)
 	}
 	if recovered > 0 {
 		e.announce(ctx, queue)
 	}
-	ids, err := e.redis.ZRangeByScore(ctx, base+"archived", &redis.ZRangeBy{
+	ids, err := e.options.Redis.ZRangeByScore(ctx, base+"archived", &redis.ZRangeBy{
 		Min: "-inf", Max: strconv.FormatInt(time.Now().Add(-archivedFor).Unix(), 10), Count: tidyLimit,
 	}).Result()
 	if err != nil {

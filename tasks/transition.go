@@ -66,20 +66,24 @@ func (e *Engine) Complete(
 	if result, steps := resultWith(&after, step, early); result != nil {
 		_, err := e.end(ctx, &after, jobs.End{State: jobs.Succeeded, Result: result, Steps: steps})
 		if errors.Is(err, errNotCached) { // what was made is kept, so that it is not made again
-			_, storeErr := e.jobs.Complete(ctx, job.ID, step, output)
+			_, storeErr := e.options.Jobs.Complete(ctx, job.ID, step, output)
 			err = errors.Join(err, storeErr)
 		}
 		return nil, err
 	}
 	next, err := advance(&after)
 	if err != nil || next.Failed != nil || len(next.Children) > 0 {
-		if _, err := e.jobs.Complete(ctx, job.ID, step, output); err != nil {
+		if _, err := e.options.Jobs.Complete(ctx, job.ID, step, output); err != nil {
 			return nil, err
 		}
 		return nil, e.Advance(ctx, job.ID)
 	}
 	continued := by.goesOnWith(job.Kind, step, next)
-	stored, err := e.store(ctx, job.ID, step, output, next.Steps, continued, by)
+	var worker, claim string // for which the next step is claimed with the output
+	if continued != "" {
+		worker, claim = by.Worker, by.Claim
+	}
+	stored, err := e.options.Jobs.Continue(ctx, job.ID, step, output, worker, claim, next.Steps...)
 	if err != nil {
 		return nil, err
 	}
@@ -97,17 +101,6 @@ func (e *Engine) Complete(
 		after.Steps[opened] = jobs.Step{State: jobs.StepReady, Attempt: 1}
 	}
 	return nil, e.advanceFrom(ctx, &after)
-}
-
-// store stores the output of a step and opens the next ones; the one that the run goes on
-// with, if any, is claimed for it.
-func (e *Engine) store(
-	ctx context.Context, id, step string, output json.RawMessage, next []string, continued string, by Run,
-) (jobs.Completed, error) {
-	if continued != "" {
-		return e.jobs.Continue(ctx, id, step, output, continued, by.Worker, by.Claim)
-	}
-	return e.jobs.Complete(ctx, id, step, output, next...)
 }
 
 // resultWith returns the result of a job whose last outputs have just been made: the output of a
@@ -139,9 +132,9 @@ func advance(job *jobs.Job) (Next, error) {
 // Advance reads a job's record and does what comes next, until the job waits for
 // a step or a child, or is finalized.
 func (e *Engine) Advance(ctx context.Context, id string) error {
-	job, err := e.jobs.Get(ctx, id)
+	job, err := e.options.Jobs.Get(ctx, id)
 	if errors.Is(err, jobs.ErrNotFound) {
-		return errors.Join(e.jobs.RemoveActive(ctx, id, jobs.Interactive), e.jobs.RemoveActive(ctx, id, jobs.Bulk))
+		return errors.Join(e.options.Jobs.RemoveActive(ctx, id, jobs.Interactive), e.options.Jobs.RemoveActive(ctx, id, jobs.Bulk))
 	}
 	if err != nil {
 		return err
@@ -171,11 +164,11 @@ func (e *Engine) advanceFrom(ctx context.Context, job *jobs.Job) error {
 		if err != nil || !changed {
 			return err
 		}
-		if job, err = e.jobs.Get(ctx, job.ID); err != nil {
+		if job, err = e.options.Jobs.Get(ctx, job.ID); err != nil {
 			return err
 		}
 	}
-	subscribers, err := e.jobs.PublishEnd(ctx, job, rememberedFor(job.Kind, job.Error))
+	subscribers, err := e.options.Jobs.PublishEnd(ctx, job, rememberedFor(job.Kind, job.Error))
 	if err != nil {
 		return err
 	}
@@ -188,7 +181,7 @@ func (e *Engine) open(ctx context.Context, job *jobs.Job, steps []string) error 
 		step, opened := job.Steps[name]
 		if !opened {
 			var err error
-			if step, err = e.jobs.Open(ctx, job.ID, name); err != nil {
+			if step, err = e.options.Jobs.Open(ctx, job.ID, name); err != nil {
 				return err
 			}
 		}
@@ -209,21 +202,21 @@ var errNotCached = errors.New("tasks: the result of the job is not cached")
 // cached first, so that the next caller finds it; past the deadline a full cache does not
 // keep it from the caller.
 func (e *Engine) end(ctx context.Context, job *jobs.Job, how jobs.End) (*jobs.Job, error) {
-	if how.Result != nil && e.beforeSucceed != nil {
-		if err := e.beforeSucceed(ctx, job, how.Result); err != nil && time.Now().Before(job.Deadline) {
+	if how.Result != nil && e.options.BeforeSucceed != nil {
+		if err := e.options.BeforeSucceed(ctx, job, how.Result); err != nil && time.Now().Before(job.Deadline) {
 			return nil, fmt.Errorf("%w: %w", errNotCached, err)
 		}
 	}
 	how.Remember = rememberedFor(job.Kind, how.Error)
-	ended, subscribers, err := e.jobs.End(ctx, job, how)
+	ended, subscribers, err := e.options.Jobs.End(ctx, job, how)
 	switch {
 	case err != nil:
 		return nil, err
 	case ended == nil:
 		return nil, e.Advance(ctx, job.ID)
 	}
-	if e.onEnd != nil {
-		e.onEnd(ended)
+	if e.options.OnEnd != nil {
+		e.options.OnEnd(ended)
 	}
 	return ended, e.follow(ctx, ended, subscribers)
 }
@@ -253,7 +246,7 @@ func (e *Engine) follow(ctx context.Context, job *jobs.Job, subscribers []string
 }
 
 func (e *Engine) finalize(ctx context.Context, job *jobs.Job, _ []string) error {
-	return e.jobs.MarkFinalized(ctx, job)
+	return e.options.Jobs.MarkFinalized(ctx, job)
 }
 
 // End ends a job, unless it has ended or the claim of how is not valid any more.
@@ -264,7 +257,7 @@ func (e *Engine) End(ctx context.Context, job *jobs.Job, how jobs.End) error {
 
 // Cancel cancels a job, and those of its children that no one else waits for.
 func (e *Engine) Cancel(ctx context.Context, id string) error {
-	job, err := e.jobs.Get(ctx, id)
+	job, err := e.options.Jobs.Get(ctx, id)
 	if errors.Is(err, jobs.ErrNotFound) {
 		return e.Advance(ctx, id)
 	}
@@ -278,16 +271,16 @@ func (e *Engine) Cancel(ctx context.Context, id string) error {
 // Unsubscribe removes a subscriber from a job, which is cancelled when that was
 // the last one.
 func (e *Engine) Unsubscribe(ctx context.Context, id, subscriber string) error {
-	cancelled, err := e.jobs.Unsubscribe(ctx, id, subscriber)
+	cancelled, err := e.options.Jobs.Unsubscribe(ctx, id, subscriber)
 	if err != nil || !cancelled {
 		return err
 	}
-	job, err := e.jobs.Get(ctx, id)
+	job, err := e.options.Jobs.Get(ctx, id)
 	if err != nil {
 		return err
 	}
-	if e.onEnd != nil {
-		e.onEnd(job)
+	if e.options.OnEnd != nil {
+		e.options.OnEnd(job)
 	}
 	return e.advanceFrom(ctx, job)
 }

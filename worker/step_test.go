@@ -293,8 +293,9 @@ func TestFailedNotificationBlocksNoHandler(t *testing.T) {
 			}
 			return refusal
 		}))
-	if _, err := b.store.Subscribe(t.Context(), b.job.ID, "batch:1#0"); err != nil {
-		t.Fatal(err)
+	row := jobs.New{Kind: b.job.Kind, Class: jobs.Bulk, Input: b.job.Input, Deadline: time.Hour, Subscriber: "batch:1#0"}
+	if _, joined, err := b.store.Create(t.Context(), row); !joined || err != nil {
+		t.Fatalf("joined: %t, %v", joined, err)
 	}
 	b.steps.writeTimeout = time.Hour
 	job, err := b.process()

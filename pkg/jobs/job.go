@@ -119,7 +119,7 @@ type New struct {
 	Owner      string
 	Input      json.RawMessage
 	Deadline   time.Duration // from now
-	Subscriber string        // see Subscribe; "" is a caller who polls the job
+	Subscriber string        // see keySubscribers; "" is a caller who polls the job
 	Attachment []byte        // what the caller sent for the job, deleted when it ends; nil for nothing
 	Listed     bool          // the owner finds the job in its list
 	Query      string        // with which the owner reads it, see Job.Query

@@ -90,19 +90,13 @@ type Completed struct {
 // stays: a second one, and one for a job that has ended, is discarded without an
 // error.
 func (s *Store) Complete(ctx context.Context, id, step string, output json.RawMessage, next ...string) (Completed, error) {
-	return s.complete(ctx, id, step, output, "", "", next...)
+	return s.Continue(ctx, id, step, output, "", "", next...)
 }
 
-// Continue does what Complete does, and claims the next step for the same run of a
-// handler, which goes on with it. The same run may call it again when the reply was
+// Continue does what Complete does, and with a claim it claims the next steps for that run of a
+// handler, which goes on with them. The same run may call it again when the reply was
 // lost.
 func (s *Store) Continue(
-	ctx context.Context, id, step string, output json.RawMessage, next, worker, claim string,
-) (Completed, error) {
-	return s.complete(ctx, id, step, output, worker, claim, next)
-}
-
-func (s *Store) complete(
 	ctx context.Context, id, step string, output json.RawMessage, worker, claim string, next ...string,
 ) (Completed, error) {
 	args := append(make([]any, 0, 4+len(next)), step, redisx.Pack(output), worker, claim)

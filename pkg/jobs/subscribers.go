@@ -12,22 +12,6 @@ import (
 	"ushuru/pkg/plainjson"
 )
 
-// scriptSubscribe adds a subscriber. ARGV: subscriber, or "" for a caller who
-// polls. It returns the job's state, or "missing"; it adds nothing to a job that
-// has ended.
-var scriptSubscribe = redis.NewScript(luaNow + `
-if redis.call('EXISTS', KEYS[1]) == 0 then return 'missing' end
-local state = redis.call('HGET', KEYS[1], 'state')
-if ended() then return state end
-if ARGV[1] == '' then
-  redis.call('HSET', KEYS[1], 'asked', 1)
-else
-  redis.call('SADD', KEYS[2], ARGV[1])
-  redis.call('PEXPIRE', KEYS[2], redis.call('PTTL', KEYS[1]))
-end
-return state
-`)
-
 // scriptUnsubscribe removes a subscriber, and cancels the job when that was the
 // last one, also while Redis is full. KEYS: the record, the subscribers, the attachment.
 // ARGV: subscriber, retention in ms. It returns 1 when it cancelled the
@@ -50,17 +34,6 @@ if redis.call('EXISTS', KEYS[1]) == 0 or ended() then return '' end
 redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
 return redis.call('HGET', KEYS[1], ARGV[1])
 `)
-
-// Subscribe adds a subscriber to a job. An empty subscriber means a caller who
-// polls the job. It returns the job's state: a job that has ended notifies no new
-// subscriber. It returns ErrNotFound when there is no such job.
-func (s *Store) Subscribe(ctx context.Context, id, subscriber string) (State, error) {
-	state, err := scriptSubscribe.Run(ctx, s.redis, []string{keyJob(id), keySubscribers(id)}, subscriber).Text()
-	if err == nil && state == string(NotFound) {
-		err = ErrNotFound
-	}
-	return State(state), err
-}
 
 // Unsubscribe removes a subscriber from a job. When no one else waits for the job
 // it is cancelled, and Unsubscribe returns true.

@@ -2,7 +2,6 @@ package jobs_test
 
 import (
 	"encoding/json"
-	"errors"
 	"slices"
 	"testing"
 
@@ -58,18 +57,12 @@ func lateLearns(t *testing.T, store *jobs.Store) {
 	job := child(t, store, "job:P")
 	_, _, err := store.End(t.Context(), job, jobs.End{State: jobs.Succeeded, Result: json.RawMessage(`{"a":1}`)})
 	must(t)(err)
-	if state, err := store.Subscribe(t.Context(), job.ID, "job:Q"); state != jobs.Succeeded || err != nil {
-		t.Fatalf("%s, %v", state, err)
-	}
 	if late := child(t, store, "job:Q"); late.ID != job.ID || string(late.Result) != `{"a":1}` {
 		t.Fatalf("%+v", late)
 	}
 	parents, err := store.PublishEnd(t.Context(), job, 0)
 	if must(t)(err); !slices.Equal(parents, []string{"job:P"}) {
 		t.Fatalf("to be notified: %v", parents)
-	}
-	if _, err := store.Subscribe(t.Context(), "nothing", "job:Q"); !errors.Is(err, jobs.ErrNotFound) {
-		t.Fatal(err)
 	}
 }
 

@@ -10,15 +10,16 @@ import (
 	"time"
 
 	"ushuru/pkg/webhook"
+	"ushuru/pkg/webhook/webhooktest"
 )
 
 // A receiver verifies the signature before it reads the event.
-func ExampleVerify() {
+func Example() {
 	secret := webhook.NewSecret() // as the API returned it when the webhook was created
 	receive := func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err == nil {
-			err = webhook.Verify(secret, r.Header.Get(webhook.HeaderID), r.Header.Get(webhook.HeaderTimestamp),
+			err = webhooktest.CheckSignature(secret, r.Header.Get(webhook.HeaderID), r.Header.Get(webhook.HeaderTimestamp),
 				r.Header.Get(webhook.HeaderSignature), body, time.Now())
 		}
 		if err != nil {
@@ -45,5 +46,5 @@ func ExampleVerify() {
 	}
 	// Output:
 	// 204
-	// 400 webhook: invalid signature
+	// 400 webhooktest: invalid signature
 }
