@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hibiken/asynq"
-	"golang.org/x/sync/errgroup"
 
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/logs"
@@ -50,35 +49,22 @@ func (e *Engine) Sweep(ctx context.Context, class jobs.Class, reliable func() bo
 	if err != nil {
 		return 0, false, err
 	}
-	var (
-		group errgroup.Group
-		mu    sync.Mutex
-		errs  []error
-	)
-	checkOne := func(id string) {
+	atOnce := sweepConcurrency
+	if e.options.Sequential {
+		atOnce = 1
+	}
+	var count atomic.Int64
+	err = logs.Each(due, atOnce, func(id string) error {
 		did, err := e.checkJob(ctx, id, class, check{now, reliable})
-		mu.Lock()
-		defer mu.Unlock()
-		if err != nil {
-			errs = append(errs, fmt.Errorf("job %s: %w", id, err))
-		}
 		if did {
-			recovered++
+			count.Add(1)
 		}
-	}
-	group.SetLimit(sweepConcurrency)
-	for _, id := range due {
-		if e.options.Sequential {
-			checkOne(id)
-			continue
+		if err != nil {
+			return fmt.Errorf("job %s: %w", id, err)
 		}
-		group.Go(logs.Guarded(func() error {
-			checkOne(id)
-			return nil
-		}))
-	}
-	_ = group.Wait() // errs has all errors
-	return recovered, len(due) == sweepLimit, errors.Join(errs...)
+		return nil
+	})
+	return int(count.Load()), len(due) == sweepLimit, err
 }
 
 // check is what a sweep knows while it checks jobs.

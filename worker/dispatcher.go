@@ -6,12 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
-	"golang.org/x/sync/errgroup"
 
 	"ushuru/pkg/batch"
 	"ushuru/pkg/cache"
@@ -36,7 +37,6 @@ const (
 // again, and its outcome is recorded once.
 type dispatcher struct {
 	redis    redis.UniversalClient
-	jobs     *jobs.Store
 	batches  *batch.Store
 	engine   *tasks.Engine
 	outcomes *batchOutcomes
@@ -91,36 +91,22 @@ func (d *dispatcher) dispatchShares(ctx context.Context, active []batch.ActiveBa
 	if len(shares) == 0 {
 		return 0, nil
 	}
-	var (
-		group     errgroup.Group
-		mu        sync.Mutex
-		submitted int
-		served    []string
-		errs      []error
-	)
-	group.SetLimit(dispatchConcurrency)
-	for _, b := range active {
-		n := shares[b.ID]
-		if n == 0 {
-			continue
-		}
-		rows, err := d.batches.ClaimRows(ctx, b.ID, n)
+	served := slices.DeleteFunc(slices.Clone(active), func(b batch.ActiveBatch) bool { return shares[b.ID] == 0 })
+	var submitted atomic.Int64
+	err := logs.Each(served, dispatchConcurrency, func(b batch.ActiveBatch) error {
+		rows, err := d.batches.ClaimRows(ctx, b.ID, shares[b.ID])
 		if err != nil {
-			return 0, errors.Join(err, group.Wait())
+			return err
 		}
-		served = append(served, b.ID)
-		group.Go(logs.Guarded(func() error {
-			ids, err := d.submitRows(ctx, rows, b, max(dispatchConcurrency/len(shares), 1))
-			err = errors.Join(err, d.setJobs(ctx, b.ID, ids))
-			mu.Lock()
-			defer mu.Unlock()
-			submitted += len(rows)
-			errs = append(errs, err)
-			return nil
-		}))
+		submitted.Add(int64(len(rows)))
+		ids, err := d.submitRows(ctx, rows, b, max(dispatchConcurrency/len(shares), 1))
+		return errors.Join(err, d.setJobs(ctx, b.ID, ids))
+	})
+	ids := make([]string, len(served))
+	for i, b := range served {
+		ids[i] = b.ID
 	}
-	_ = group.Wait() // errs has all errors
-	return submitted, errors.Join(append(errs, d.batches.MarkServed(ctx, served...))...)
+	return int(submitted.Load()), errors.Join(err, d.batches.MarkServed(ctx, ids...))
 }
 
 // rowRequest is a row with the job that it asks for.
@@ -191,36 +177,23 @@ func (d *dispatcher) submitRows(
 		return nil, d.failRows(ctx, rows)
 	}
 	requests, err := d.prepareRows(ctx, rows, of.Owner)
-	var (
-		group errgroup.Group
-		mu    sync.Mutex
-	)
-	errs, ids := []error{err}, map[int]string{}
-	group.SetLimit(concurrency)
-	for _, request := range requests {
-		group.Go(logs.Guarded(func() error {
-			id, err := d.submitRow(ctx, request, of)
-			mu.Lock()
-			defer mu.Unlock()
-			if id != "" {
-				ids[request.row.Index] = id
-			}
-			errs = append(errs, err)
-			return nil
-		}))
-	}
-	_ = group.Wait() // errs has all errors
-	return ids, errors.Join(errs...)
+	var mu sync.Mutex
+	ids := map[int]string{}
+	return ids, errors.Join(err, logs.Each(requests, concurrency, func(request rowRequest) error {
+		id, err := d.submitRow(ctx, request, of)
+		mu.Lock()
+		defer mu.Unlock()
+		if id != "" {
+			ids[request.row.Index] = id
+		}
+		return err
+	}))
 }
 
 // failRows ends rows whose results may not be kept.
 func (d *dispatcher) failRows(ctx context.Context, rows []batch.ClaimedRow) error {
 	full := &jobs.Job{State: jobs.Failed, Error: &jobs.Error{Notice: message.New("error/too_many_bytes.rows", nil)}}
-	errs := make([]error, 0, len(rows))
-	for _, row := range rows {
-		errs = append(errs, d.outcomes.record(ctx, row.Batch, row.Index, full))
-	}
-	return errors.Join(errs...)
+	return logs.Each(rows, 1, func(row batch.ClaimedRow) error { return d.outcomes.record(ctx, row.Batch, row.Index, full) })
 }
 
 // submitRow submits one row and returns the id of its job; "" when it has its
@@ -285,12 +258,7 @@ func (d *dispatcher) recoverRows(ctx context.Context, b batch.ActiveBatch) error
 	if err != nil {
 		return err
 	}
-	var group errgroup.Group
-	group.SetLimit(dispatchConcurrency)
-	for _, row := range stuck {
-		group.Go(logs.Guarded(func() error { return d.recoverRow(ctx, row, b) }))
-	}
-	return group.Wait()
+	return logs.Each(stuck, dispatchConcurrency, func(row batch.ClaimedRow) error { return d.recoverRow(ctx, row, b) })
 }
 
 // recoverRow records the outcome of a row whose job has ended, or submits the

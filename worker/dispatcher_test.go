@@ -25,6 +25,7 @@ import (
 type dispatcherRig struct {
 	*dispatcher
 
+	jobs     *jobs.Store
 	webhooks *webhook.Store
 	t        *testing.T
 	conn     *redisx.Conn
@@ -36,8 +37,8 @@ func newDispatcherRig(t *testing.T, conn *redisx.Conn) *dispatcherRig {
 	batches, webhooks := batch.NewStore(client), webhook.NewStore(client, nil)
 	outcomes := newBatchOutcomes(batches, webhooks, pace.NewAccounts(client, pace.KindBytes), log)
 	engine := enginetest.NewEngine(client, enginetest.WithNotifier(tasks.SubscriberBatch, outcomes.onJobEnded))
-	d := &dispatcher{client, jobs.NewStore(client), batches, engine, outcomes, 4, log}
-	return &dispatcherRig{d, webhooks, t, conn}
+	d := &dispatcher{client, batches, engine, outcomes, 4, log}
+	return &dispatcherRig{d, jobs.NewStore(client), webhooks, t, conn}
 }
 
 func (f *dispatcherRig) must(err error) {

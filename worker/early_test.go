@@ -27,12 +27,12 @@ func TestAKnownVehicleIsCalculatedInPlace(t *testing.T) {
 	} {
 		rig := newHandlerRig(t, fails(nil))
 		rig.steps.run[tasks.TypeMatch] = fails(nil)
-		rig.steps.early = earlySteps(func(_ context.Context, job *jobs.Job) (any, error) {
+		rig.steps.known = func(_ context.Context, job *jobs.Job) (any, error) {
 			if _, matched := job.Outputs[tasks.StepMatch]; !matched {
 				t.Errorf("%s: the output of the match is missing", name)
 			}
 			return map[string]int{"total": 1}, c.err
-		})
+		}
 		job, err := rig.process()
 		if err != nil || job.State != c.state {
 			t.Errorf("%s: %s, %v", name, job.State, err)
@@ -66,7 +66,7 @@ func TestAWaitingStepFallsBackToWhatIsCached(t *testing.T) {
 		if job, err := rig.process(); err != nil || job.Steps[tasks.StepCalculate].State != jobs.StepReady {
 			t.Fatalf("%s: %+v, %v", name, job, err)
 		}
-		rig.steps.early = earlySteps(func(context.Context, *jobs.Job) (any, error) { return map[string]int{"total": 1}, c.err })
+		rig.steps.known = func(context.Context, *jobs.Job) (any, error) { return map[string]int{"total": 1}, c.err }
 		rig.steps.outages = tra.NewOutages(func(context.Context) (tra.Status, error) {
 			return tra.Status{Outage: tra.Outage{Reason: c.reason}}, nil
 		})

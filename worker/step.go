@@ -39,8 +39,9 @@ type stepHandler struct {
 	metrics *metrics.Metrics
 	traces  *trace.Tracer       // nil records nothing
 	run     map[string]stepFunc // by task type
-	// early has the steps that a run may do at once after its own, by task type.
-	early map[string]earlyStep
+	// known does the step calculate when all that it needs is cached, else it returns
+	// tra.ErrNotKnown; nil in tests.
+	known stepFunc
 	// hub reports jobs that end while a step of theirs runs. Without a hub the handler
 	// notices the end when it stores the step's output.
 	hub *jobs.Hub

@@ -171,7 +171,7 @@ func New(o Options) (*Worker, error) {
 		OnEnd:         func(job *jobs.Job) { Ended(o.Metrics, o.Log, job) },
 		OnTakeover:    func(job *jobs.Job, step string) { o.Metrics.Count("takeovers_total", job.Kind, step) },
 	})
-	dispatcher := &dispatcher{o.Redis, o.Jobs, o.Batches, engine, outcomes, o.BatchWindow, o.Log}
+	dispatcher := &dispatcher{o.Redis, o.Batches, engine, outcomes, o.BatchWindow, o.Log}
 	w.engine, w.dispatcher = engine, dispatcher
 	is := presenceOf(o)
 	w.heartbeater = jobs.NewHeartbeater(o.Jobs, id, func() jobs.Presence {
@@ -314,7 +314,7 @@ func (w *Worker) newStepHandler() *stepHandler {
 			tasks.TypeSummarize:      newSheetReader(o).summarize,
 			tasks.TypeRecommend:      recommend(o.Costs),
 		},
-		early: earlySteps(known),
+		known: known,
 	}
 }
 

@@ -4,12 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"golang.org/x/sync/errgroup"
 
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/logs"
@@ -245,27 +246,23 @@ func (s *Store) Release(ctx context.Context, id string, leave func(ctx context.C
 	if err := redisx.Exec(ctx, pipe); err != nil {
 		return err
 	}
-	var group errgroup.Group
-	group.SetLimit(releasesAtOnce)
-	for field, value := range running.Val() {
+	return logs.Each(slices.Collect(maps.Keys(running.Val())), releasesAtOnce, func(field string) error {
 		row, err := strconv.Atoi(field)
 		if err != nil || row >= len(states.Val()) || stateOf(states.Val()[row]) != Cancelled {
-			continue
+			return nil //nolint:nilerr // a row that still runs, or none
 		}
-		at, job, _ := strings.Cut(value, " ")
+		at, job, _ := strings.Cut(running.Val()[field], " ")
 		if job == "" && clock.Val().Sub(millis(at)) < submittedWithin {
-			continue
+			return nil
 		}
-		group.Go(logs.Guarded(func() error {
-			if job != "" {
-				if err := leave(ctx, job, row); err != nil {
-					return err
-				}
-			}
-			return s.redis.HDel(ctx, keys[keyRunning], field).Err()
-		}))
-	}
-	return group.Wait()
+		if job != "" {
+			err = leave(ctx, job, row)
+		}
+		if err != nil {
+			return err
+		}
+		return s.redis.HDel(ctx, keys[keyRunning], field).Err()
+	})
 }
 
 // Retry makes the failed and the cancelled rows of a batch wait again, or of those the ones with
