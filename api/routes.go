@@ -80,7 +80,7 @@ func (s *Server) keyed(on resources) []endpoint {
 
 		{"/v1/vehicles", request.Methods{get: s.vehicles.List}},
 		{"/v1/vehicles/{modelBody:.+}/years", request.Methods{
-			get: limited(s.vehicles.Years), post: limited(s.vehicles.RequestYears),
+			get: limited(s.vehicles.Years), post: limited(s.vehicles.Years),
 		}},
 		{"/v1/sites", request.Methods{get: sites}},
 		{"/v1/tra-status", request.Methods{get: s.traStatus}},

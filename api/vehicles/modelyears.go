@@ -78,69 +78,37 @@ func parseYearsRequest(r *request.Request) (yearsRequest, error) {
 
 // Years answers GET /v1/vehicles/{modelBody}/years: the taxes of one model by year of
 // manufacture, as far as the authority's answers are known. It never calls the authority
-// and starts nothing.
+// and starts nothing. POST submits quotes of the years that are not known, and is answered
+// in the same way.
 func (s *Resource) Years(w http.ResponseWriter, plain *http.Request) error {
-	r := request.From(plain)
+	r, status := request.From(plain), http.StatusOK
 	req, err := parseYearsRequest(r)
 	if err != nil {
 		return err
 	}
-	found, _, err := s.readYears(r.Context(), req)
+	catalogue, err := s.catalogue(r.Context())
 	if err != nil {
 		return err
 	}
-	return s.writeYears(w, r, http.StatusOK, found, req)
-}
-
-// RequestYears answers POST /v1/vehicles/{modelBody}/years: it submits quotes of the years
-// that are not known, and answers as Years does.
-func (s *Resource) RequestYears(w http.ResponseWriter, plain *http.Request) error {
-	r := request.From(plain)
-	req, err := parseYearsRequest(r)
+	label, err := s.findLabel(r.Context(), catalogue, req)
 	if err != nil {
 		return err
-	}
-	found, unknown, err := s.readYears(r.Context(), req)
-	if err != nil {
-		return err
-	}
-	if err := s.requestYears(w, r, unknown, &found); err != nil {
-		return err
-	}
-	status := http.StatusOK
-	if found.Pending > 0 {
-		status = http.StatusAccepted
-	}
-	return s.writeYears(w, r, status, found, req)
-}
-
-// readYears returns what is known of the years of a label, and the quotes of those that
-// are not known and that no job has yet.
-func (s *Resource) readYears(
-	ctx context.Context, req yearsRequest,
-) (found vehicle.ModelYears, open []vehicle.QuoteInput, err error) {
-	catalogue, err := s.catalogue(ctx)
-	if err != nil {
-		return found, nil, err
-	}
-	label, err := s.findLabel(ctx, catalogue, req)
-	if err != nil {
-		return found, nil, err
 	}
 	req.car.Make, req.car.ModelBody = chassis.Normalise(label.Make.Name), label.Text
-	found, unknown, err := s.knownYears(ctx, catalogue, label, req)
-	if err != nil {
-		return found, nil, err
+	found, unknown, err := s.knownYears(r.Context(), catalogue, label, req)
+	if err == nil {
+		unknown, err = s.notRunning(r.Context(), unknown, &found)
 	}
-	open, err = s.notRunning(ctx, unknown, &found)
-	return found, open, err
-}
-
-// writeYears answers with years.
-func (s *Resource) writeYears(
-	w http.ResponseWriter, r *request.Request, status int, found vehicle.ModelYears, req yearsRequest,
-) error {
+	if err == nil && r.Method == http.MethodPost {
+		err = s.requestYears(w, r, unknown, &found)
+	}
+	if err != nil {
+		return err
+	}
 	if found.Pending > 0 {
+		if r.Method == http.MethodPost {
+			status = http.StatusAccepted
+		}
 		w.Header().Set("Retry-After", request.Seconds(request.PollAfter))
 		if outage := s.options.Outages.Now(r.Context()); outage.Reason != "" {
 			said := outage.Notice()

@@ -44,7 +44,7 @@ func newAPI(t *testing.T, of pace.Limits) (request.Handler, *apitest.Parts) {
 	router := mux.NewRouter().SkipClean(true)
 	router.Handle("/v1/vehicles", request.Methods{http.MethodGet: s.List})
 	router.Handle("/v1/vehicles/{modelBody:.+}/years", request.Methods{
-		http.MethodGet: p.Limits.RateLimited(s.Years), http.MethodPost: p.Limits.RateLimited(s.RequestYears),
+		http.MethodGet: p.Limits.RateLimited(s.Years), http.MethodPost: p.Limits.RateLimited(s.Years),
 	})
 	return func(w http.ResponseWriter, r *http.Request) error { router.ServeHTTP(w, r); return nil }, p
 }
