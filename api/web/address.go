@@ -15,21 +15,11 @@ import (
 	"ushuru/api/request"
 	"ushuru/api/web/links"
 	"ushuru/pkg/localtime"
-	"ushuru/pkg/money"
 	"ushuru/pkg/redisx"
 )
 
 // tokenLength is that of the tokens: 26 letters, 130 bits.
 const tokenLength = 26
-
-// link is what an address leads to, with what stands in the address itself.
-type link struct {
-	links.Link
-
-	token string
-	terms url.Values
-	query string // the terms and their signature
-}
 
 var errUnknown = links.ErrUnknown
 
@@ -40,57 +30,6 @@ func (p *Pages) linkAt(ctx context.Context, token string) (*link, error) {
 		return nil, err
 	}
 	return &link{Link: *kept, token: token}, nil
-}
-
-// Pricing puts an estimate, as the API has answered it, on the terms of an address. Described says
-// that the visitor described the car.
-type Pricing func(result []byte, described bool) ([]byte, error)
-
-// The names of the terms in an address. They are signed, so that an address shows what was
-// entered in a form here, and nothing else.
-const (
-	termTarget    = "target" // what the buyer can pay, in shillings
-	termPrice     = "price"  // of the car in dollars, as the visitor gave it
-	termBasis     = "basis"  // cf when that price has the freight in it
-	termFreight   = "freight"
-	termInsurance = "insurance" // marine
-	termAgent     = "agent"     // the fee of the clearing agent, in shillings
-	termRate      = "rate"      // shillings for a dollar
-	termLanding   = "landing"   // day
-	termWith      = "with"      // what the car is to be compared with, as entered: mostly the address of its answer
-	termSignature = "sig"
-
-	termYear = "year" // of manufacture: no term, the authority is asked for it
-)
-
-// termSums are the terms that are sums, and their currencies.
-var termSums = map[string]string{
-	termTarget: "TZS", termPrice: "USD", termFreight: "USD", termInsurance: "USD", termAgent: "TZS", termRate: "TZS",
-}
-
-// termsIn returns the terms among the fields of a form or of an address. What is no sum stays as
-// it was entered, and is refused by who reads the terms.
-func termsIn(fields url.Values) url.Values {
-	terms := url.Values{}
-	for name, currency := range termSums {
-		typed := strings.TrimSpace(fields.Get(name))
-		if said, err := money.ParseSaid(typed); err == nil && (said.Currency == "" || said.Currency == currency) {
-			typed = said.Value.String()
-		}
-		if typed != "" {
-			terms.Set(name, typed)
-		}
-	}
-	if day := strings.TrimSpace(fields.Get(termLanding)); day != "" {
-		terms.Set(termLanding, day)
-	}
-	if other := strings.TrimSpace(fields.Get(termWith)); other != "" && len(other) <= maxText {
-		terms.Set(termWith, other)
-	}
-	if terms.Has(termPrice) && fields.Get(termBasis) == "cf" {
-		terms.Set(termBasis, "cf")
-	}
-	return terms
 }
 
 // seal returns a text that only a server of these pages can make of some others.
@@ -110,8 +49,8 @@ func (p *Pages) networkOf(r *http.Request) (string, error) {
 }
 
 // tokenOf returns the token of a request of a network on the day of a time.
-func (p *Pages) tokenOf(ctx context.Context, network, path string, body []byte, at time.Time) (string, error) {
-	return p.seal(ctx, "token", network, path, at.In(localtime.Zone).Format(time.DateOnly), string(body))
+func (p *Pages) tokenOf(ctx context.Context, network, path string, fields url.Values, at time.Time) (string, error) {
+	return p.seal(ctx, "token", network, path, at.In(localtime.Zone).Format(time.DateOnly), fields.Encode())
 }
 
 // addressOf returns the address of the page of a request on some terms.
@@ -173,29 +112,4 @@ func (p *Pages) price(r *http.Request, found *link) error {
 		return pricing(found.Shown.Result, found.Path == pathQuote)
 	})
 	return err
-}
-
-// figures returns the terms that change the figures of an answer.
-func (l *link) figures() url.Values {
-	figures := url.Values{}
-	maps.Copy(figures, l.terms)
-	figures.Del(termWith)
-	return figures
-}
-
-// hidden returns the terms and their signature as hidden fields.
-func (l *link) hidden() (fields [][2]string) {
-	query, _ := url.ParseQuery(l.query) // our own
-	for name := range query {
-		fields = append(fields, [2]string{name, query.Get(name)})
-	}
-	return fields
-}
-
-// with returns an address of the same page with the terms of this one.
-func (l *link) with(path string) string {
-	if l.query == "" {
-		return path
-	}
-	return path + "?" + l.query
 }

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gorilla/mux"
-
 	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/api/web/figures"
@@ -31,30 +29,24 @@ func (p *Pages) answer(w http.ResponseWriter, r *http.Request) error {
 	if r.URL.Query().Has(paramChange) {
 		return p.change(w, r)
 	}
-	token := mux.Vars(r)["token"]
 	found, err := p.find(r)
 	if err != nil {
 		return err
 	}
-	if found.Shown == nil {
-		current, err := p.settle(r, token, found)
-		if err != nil {
-			return err
-		}
-		if current != nil {
-			return p.wait(w, r, found, current)
-		}
-	}
-	if found.Shown.Failed != nil {
-		return p.refusal(w, r, found)
-	}
+	running, err := p.settle(r, found)
 	kind := kindOf(found.Path, found.terms)
-	if kind == kindComparison {
+	switch {
+	case err != nil:
+		return err
+	case running != nil:
+		return p.wait(w, r, found, running)
+	case found.Shown.Failed == nil && kind == kindComparison:
 		return p.comparison(w, r, found)
-	}
-	if frame.WantsJSON(r) {
-		frame.Send(w, http.StatusOK, "application/json", found.Shown.Result)
+	case frame.WantsJSON(r):
+		frame.Send(w, http.StatusOK, "application/json", slices.Concat(found.Shown.Failed, found.Shown.Result))
 		return nil
+	case found.Shown.Failed != nil:
+		return p.refusal(w, r, found)
 	}
 	switch kind {
 	case kindSheet:
@@ -64,11 +56,14 @@ func (p *Pages) answer(w http.ResponseWriter, r *http.Request) error {
 	case kindBill:
 		return p.checkedBill(w, r, found)
 	}
-	return p.result(w, r, found)
+	return p.answerWith(w, r, found, found.terms, nil)
 }
 
-// settle stores how the work of a link ended, or returns its job when it has not.
-func (p *Pages) settle(r *http.Request, token string, found *link) (*job, error) {
+// settle stores how the work of a link ended, unless that is known, or returns its job when it has not.
+func (p *Pages) settle(r *http.Request, found *link) (*job, error) {
+	if found.Shown != nil {
+		return nil, nil //nolint:nilnil // it has ended
+	}
 	ctx := r.Context()
 	var current job
 	err := p.api.Get(ctx, found.Job, &current)
@@ -93,7 +88,7 @@ func (p *Pages) settle(r *http.Request, token string, found *link) (*job, error)
 			return nil, fmt.Errorf("web: error of a job: %w", err)
 		}
 	}
-	if err := p.links.Show(ctx, token, &found.Link, end); err != nil {
+	if err := p.links.Show(ctx, found.token, found.Link, end); err != nil {
 		return nil, request.ErrUnavailable.WithCause(err)
 	}
 	found.Shown = &end
@@ -108,89 +103,63 @@ type made struct {
 	Day     string // of the figures
 	Old     bool   // they may be others now
 	Share   string // address that opens WhatsApp
-	Preview *frame.Preview
 
-	simulated bool
+	found *link
+	path  string // of this page
+	lang  string
 }
 
 // madeOf returns what the page of a result has beside it.
-func (p *Pages) madeOf(r *http.Request, found *link) (m made, err error) {
-	if m.Request, err = formOf(found); err != nil {
-		return m, err
-	}
-	const days = time.DateOnly
-	m.URL, m.Day = p.BaseURL(r)+found.with(r.URL.Path), found.Made.In(localtime.Zone).Format(days)
-	m.Old = m.Day != time.Now().In(localtime.Zone).Format(days)
-	m.simulated = p.Simulated()
-	return m, nil
+func (p *Pages) madeOf(w http.ResponseWriter, r *http.Request, found *link) made {
+	m := made{found: found, path: r.URL.Path, lang: p.Language(w, r), Request: found.form()}
+	m.URL, m.Day = p.BaseURL(r)+found.with(m.path), localtime.Of(found.Made).Format(time.DateOnly)
+	m.Old = m.Day != localtime.Of(time.Now()).Format(time.DateOnly)
+	return m
+}
+
+// say returns a text of the pages in the language of the visitor.
+func (m *made) say(key string, values ...any) string {
+	said, _ := frame.Say(m.lang, key, values...) // a test knows that the text is there
+	return said
 }
 
 // share sets what others get of the page, in the language of the visitor: lines for a messenger,
 // and what it shows of the link. About is the last line, and may be empty.
-func (m *made) share(lang, about string, lines ...string) error {
+func (p *Pages) share(m *made, about string, lines ...string) *frame.Preview {
 	mark := "?"
 	if strings.Contains(m.URL, "?") {
 		mark = "&"
 	}
-	address := m.URL + mark + "lang=" + lang
-	m.Preview = &frame.Preview{Title: strings.Join(lines, " "), Description: about, URL: address}
-	if m.simulated {
-		said, err := frame.Say(lang, "layout.simulated")
-		if err != nil {
-			return err
-		}
-		m.Preview.Title, lines = "SIMULATED: "+m.Preview.Title, slices.Insert(lines, 0, said)
+	address := m.URL + mark + "lang=" + m.lang
+	preview := &frame.Preview{Title: strings.Join(lines, " "), Description: about, URL: address}
+	if p.Simulated() {
+		preview.Title, lines = "SIMULATED: "+preview.Title, slices.Insert(lines, 0, m.say("layout.simulated"))
 	}
 	if about != "" {
 		lines = append(lines, about)
 	}
 	text := strings.Join(append(lines, address), "\n")
 	m.Share = "https://wa.me/?text=" + strings.ReplaceAll(url.QueryEscape(text), "+", "%20")
-	return nil
+	return preview
 }
 
-// estimateNote says what an estimate is not.
-var estimateNote = message.Say("page/layout.estimate", nil)
+// estimateNote is the key of what an estimate is not.
+const estimateNote = "layout.estimate"
 
 // result is the page of an estimate.
 type result struct {
 	vehicle.Estimate
 	made
 
-	Link     string // of the listing; "" when it is no link that a browser may follow
-	Name     string // TOYOTA COROLLA AXIO 2019
-	Facts    string // HYBRID G · NKE165
-	Range    figures.Scale
 	Why      figures.Grounds
 	Change   changes
 	Parts    []figures.Part
-	Bar      []figures.Segment
-	Months   *figures.Months
 	Years    []yearCost
 	Gravest  *figures.Minded // the one doubt beside the number; nil for none
 	Minded   []figures.Minded
 	Folded   []figures.Minded
-	Choose   string // address of the list of the authority's entries
-	Paper    string // address of the page for the clearing agent
-	Bid      string // address of the form for the highest price
-	Compare  string // address of the form that compares it with another car
 	Linked   *linkedSheet
-	Look     string // address of what the sheet changes on the page, once it is read
-	Sheet    string // address of the page of its auction sheet, or of the form for it; "" without one
-	Bill     string // address of the form for its bill; "" for a car without a listing
-	Message  string // for the seller
-	Percent  int    // taxes in percent of the car and the ship; 0 when that is not known
-	HasCost  bool
-	Given    string // price that the visitor gave; "" for the listing's
 	Pictures pictures
-
-	terms url.Values
-	path  string // of the answer's address
-}
-
-// result responds with an estimate.
-func (p *Pages) result(w http.ResponseWriter, r *http.Request, found *link) error {
-	return p.answerWith(w, r, found, found.terms, nil)
 }
 
 // answerWith responds with an estimate, and with what the visitor has entered in the form that
@@ -198,86 +167,105 @@ func (p *Pages) result(w http.ResponseWriter, r *http.Request, found *link) erro
 func (p *Pages) answerWith(
 	w http.ResponseWriter, r *http.Request, found *link, entered url.Values, wrong *problem.Problem,
 ) error {
-	lang, status := p.Language(w, r), http.StatusOK
-	view, err := p.resultOf(r, found, lang)
+	status := http.StatusOK
+	view, err := p.resultOf(w, r, found)
 	if err != nil {
 		return err
 	}
-	view.Change = changesOf(&view, entered, lang)
-	view.Change.Open = entered.Has(paramChange)
 	if wrong != nil {
 		wrong.SetHeader(w.Header())
 		status = statusOf(wrong)
-		view.Change.refuse(wrong)
 	}
-	if view.Years, err = p.yearsOf(r, found, &view); err != nil {
+	view.Change = changesOf(view, entered, wrong, view.lang)
+	if view.Years, err = p.yearsOf(r, found, view); err != nil {
 		return err
 	}
-	if err := view.share(lang, estimateNote.In(lang), view.headline(lang)...); err != nil {
-		return err
-	}
+	preview := p.share(&view.made, view.say(estimateNote), view.headline()...)
 	if view.Linked != nil && view.Linked.Reading { // the page says so itself
 		isUnread := func(d vehicle.Doubt) bool { return d.Code == advice.SheetNotRead }
 		view.Doubts = slices.DeleteFunc(view.Doubts, isUnread)
 		view.Gravest, view.Minded, view.Folded = figures.MindedOf(&view.Estimate, p.Simulated())
 	}
 	return p.Render(w, r, status, frame.Screen{
-		Name: "answer", Title: view.Name, Body: &view, SellersPictures: view.Pictures.Shown != nil, Preview: view.Preview,
+		Name: "answer", Body: view, SellersPictures: view.Pictures.Shown != nil, Preview: preview,
 	})
 }
 
 // resultOf returns the page of an estimate.
-func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result, err error) {
-	if err := json.Unmarshal(found.Shown.Result, &view.Estimate); err != nil {
-		return view, fmt.Errorf("web: estimate: %w", err)
+func (p *Pages) resultOf(w http.ResponseWriter, r *http.Request, found *link) (*result, error) {
+	e, err := found.estimate()
+	if err != nil {
+		return nil, err
 	}
-	if view.Summary == nil || view.DriveAway == nil {
-		return view, errors.New("web: an estimate without its summary")
-	}
-	if view.made, err = p.madeOf(r, found); err != nil {
-		return view, err
-	}
-	view.Old, view.terms, view.path = view.Old || hasExpired(view.Estimate), found.terms, r.URL.Path
-	if found.Path == pathQuote {
-		view.Car.Source = vehicle.FromRequest
-	}
-	view.Given = givenPrice(view.Car)
-	view.Request = view.Request.ofEstimate(&view.Estimate)
-	view.Link, view.Facts = frame.Followable(view.Input.URL), frame.FactsOf(view.Car, lang)
-	view.Name = frame.NameOf(named(view.Car, view.Matched.ModelBody))
-	view.Why = figures.GroundsOf(&view.Estimate, view.Link, view.Request.fields[fieldMatched])
-	view.Choose, view.Bid = found.with(r.URL.Path+"/choose"), view.Request.at("/bid", "target")
-	view.Compare = "/c?" + url.Values{"u1": {found.with(r.URL.Path)}}.Encode()
-	view.Paper, view.Look = found.with(r.URL.Path+"/paper"), found.with(r.URL.Path+"/doubts")
-	if view.Link != "" {
-		view.Bill = "/bill?" + url.Values{"u": {view.Link}}.Encode()
-	}
-	view.Linked = p.linkedSheetOf(r, found, &view.Estimate, lang)
-	view.Doubts, view.Sheet = view.Linked.doubts(&view.Estimate), view.sheetLink()
-	if view.HasCost = view.Summary.OnTheRoad != nil; view.HasCost {
-		view.Range = figures.ScaleOf(*view.Summary.OnTheRoad)
-	}
-	if percent := view.Summary.EffectiveTaxPercent; percent != nil {
-		view.Percent = *percent
-	}
-	view.Pictures = p.picturesFor(r, found, view.Car)
-	view.Parts = figures.PartsOf(view.Summary)
-	view.Months = figures.MonthsOf(view.Summary)
-	view.Bar = figures.BarOf(view.Parts, figures.SumOf(view.Parts))
+	view := &result{Estimate: e, made: p.madeOf(w, r, found), Parts: figures.PartsOf(e.Summary), Pictures: p.picturesFor(r, found, e.Car)}
+	view.Old, view.Request = view.Old || hasExpired(e), view.Request.ofEstimate(&e)
+	view.Why = figures.GroundsOf(&e, view.Link(), view.Request.Fields.Get(fieldMatched))
+	view.Linked = p.linkedSheetOf(r, found, &e, view.lang)
+	view.Doubts = view.Linked.doubts(&e)
 	view.Gravest, view.Minded, view.Folded = figures.MindedOf(&view.Estimate, p.Simulated())
-	view.Message, err = view.askSeller()
-	return view, err
+	return view, nil
 }
 
-// askSeller returns a message with the questions of an answer for its seller.
-func (v *result) askSeller() (string, error) {
+// Link returns the address of the listing; "" when it is no link that a browser may follow.
+func (v *result) Link() string { return frame.Followable(v.Input.URL) }
+
+// Name returns what the car is called: TOYOTA COROLLA AXIO 2019.
+func (v *result) Name() string { return frame.NameOf(named(v.Car, v.Matched.ModelBody)) }
+
+// Given returns the price that the visitor gave; "" for the listing's.
+func (v *result) Given() string { return givenPrice(v.Car) }
+
+// Range returns where the cost and its range lie on a bar.
+func (v *result) Range() figures.Scale { return figures.ScaleOf(*v.Summary.OnTheRoad) }
+
+// Bar returns the parts of the cost as pieces of a bar.
+func (v *result) Bar() []figures.Segment { return figures.BarOf(v.Parts, figures.SumOf(v.Parts)) }
+
+// Months returns the cost by the month of landing; nil when it is not known.
+func (v *result) Months() *figures.Months { return figures.MonthsOf(v.Summary) }
+
+// Percent returns the taxes in percent of the car and the ship; 0 when that is not known.
+func (v *result) Percent() int { return *cmp.Or(v.Summary.EffectiveTaxPercent, new(int)) }
+
+// Below returns the address of a page of the answer: the list of entries, the page for the agent.
+func (v *result) Below(name string) string { return v.found.with(v.path + "/" + name) }
+
+// Bid returns the address of the form for the highest price.
+func (v *result) Bid() string {
+	return frame.Address("/bid", frame.Without(v.Request.Fields, termTarget))
+}
+
+// Compare returns the address of the form that compares the car with another.
+func (v *result) Compare() string {
+	return frame.Address("/c", url.Values{"u1": {v.found.with(v.path)}})
+}
+
+// Bill returns the address of the form for the bill of the car; "" for a car without a listing.
+func (v *result) Bill() string {
+	if v.Link() == "" {
+		return ""
+	}
+	return frame.Address("/bill", url.Values{"u": {v.Link()}})
+}
+
+// Sheet returns the address of the page of the auction sheet, or of the form that reads it; "" for
+// none.
+func (v *result) Sheet() string {
+	if v.Linked != nil && v.Linked.Page != "" {
+		return v.Linked.Page
+	}
+	return sheetURL(v.Car)
+}
+
+// Message returns a message with the questions of the answer for the seller.
+func (v *result) Message() string {
+	car := v.Name()
+	if v.Car.StockNo != "" {
+		car += " (" + v.Car.StockNo + ")"
+	}
 	questions := make([]string, len(v.Summary.Ask))
 	for i, question := range v.Summary.Ask {
 		questions[i] = question.Text.EN
-	}
-	car := v.Name
-	if v.Car.StockNo != "" {
-		car += " (" + v.Car.StockNo + ")"
 	}
 	return sellerMessage(car, v.Input.URL, questions)
 }
@@ -297,73 +285,46 @@ func sheetURL(car vehicle.Car) string {
 	if car.ConditionReportURL == nil || frame.Followable(*car.ConditionReportURL) == "" {
 		return ""
 	}
-	return "/s?" + url.Values{"u": {*car.ConditionReportURL}}.Encode()
+	return frame.Address("/s", url.Values{"u": {*car.ConditionReportURL}})
 }
 
 // sellerMessage returns a message with questions for a seller, who reads English.
-func sellerMessage(car, link string, questions []string) (string, error) {
-	said, err := frame.Say(message.English, "ask.message", "car", car, "url", link)
-	if err != nil {
-		return "", err
-	}
+func sellerMessage(car, link string, questions []string) string {
+	said := message.Say("page/ask.message", message.Values{"car": car, "url": link}).EN
 	lines := []string{strings.Replace(said, ": \n", ".\n", 1)} // what has no link
 	for i, question := range questions {
 		lines = append(lines, strconv.Itoa(i+1)+". "+question)
 	}
-	return strings.TrimSpace(strings.Join(lines, "\n")), nil
+	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
 // headline returns what is said of the answer elsewhere: the car and its number with the range and
 // the day, whose figures it rests on, and the gravest doubt.
-func (v *result) headline(lang string) (lines []string) {
-	return append([]string{headlineOf(lang, v.Name, v.Summary.OnTheRoad, v.Day)}, v.reserve(lang)...)
+func (v *result) headline() []string {
+	return append([]string{v.headlineOf(v.Name(), v.Summary.OnTheRoad)}, v.reserve()...)
 }
 
 // headlineOf returns a car and its number with the range and the day in one line.
-func headlineOf(lang, name string, sum *vehicle.Sum, day string) string {
-	if sum != nil {
-		said, err := frame.Say(lang, "answer.headline",
-			"car", name, "total", sum.TZS, "low", sum.LowTZS, "high", sum.HighTZS, "day", day)
-		if err == nil {
-			return said
-		}
+func (m *made) headlineOf(name string, sum *vehicle.Sum) string {
+	if sum == nil {
+		return name + "."
 	}
-	return name + "."
+	return m.say("answer.headline", "car", name, "total", sum.TZS, "low", sum.LowTZS, "high", sum.HighTZS, "day", m.Day)
 }
 
 // reserve returns with what figures of the visitor a number was made, and the gravest doubt.
-func (v *result) reserve(lang string) (lines []string) {
-	say := func(key string, values ...any) {
-		if line, err := frame.Say(lang, key, values...); err == nil {
-			lines = append(lines, line)
-		}
-	}
-	if v.Given != "" {
-		say("answer.given", "price", v.Given)
+func (v *result) reserve() (lines []string) {
+	if given := v.Given(); given != "" {
+		lines = append(lines, v.say("answer.given", "price", given))
 	}
 	if v.Changed() {
-		say("answer.changed")
+		lines = append(lines, v.say("answer.changed"))
 	}
-	return append(lines, v.Gravest.Lines(lang)...)
+	return append(lines, v.Gravest.Lines(v.lang)...)
 }
 
 // hasExpired reports whether the figures of an estimate are no longer kept.
 func hasExpired(estimate vehicle.Estimate) bool {
 	until, err := time.Parse(time.RFC3339, estimate.ValidUntil)
 	return err == nil && time.Now().After(until)
-}
-
-// sorted returns the warnings that everybody sees and those that are folded. The banner
-// says already that figures are simulated.
-func sorted(warnings []message.Notice, simulated bool) (shown, more []message.Notice) {
-	for _, w := range message.Limit(slices.Clone(warnings)) {
-		switch {
-		case w.Code == "simulated" && simulated:
-		case w.Level == message.Danger || w.Level == message.Caution:
-			shown = append(shown, w)
-		default:
-			more = append(more, w)
-		}
-	}
-	return shown, more
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,7 +15,6 @@ import (
 	"ushuru/api/problem"
 	"ushuru/api/web/frame"
 	"ushuru/pkg/message"
-	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
 )
 
@@ -37,70 +37,67 @@ type changed struct {
 	Given      bool         // that is the visitor's own figure
 	Wrong      bool         // what was entered does not do
 	Source     message.Text // whose figure it is
+
+	line string // of the cost that it is; "" for none
 }
 
-// changesOf returns the form for an answer: what the visitor has entered stands in it.
-func changesOf(view *result, entered url.Values, lang string) changes {
-	form := changes{Basis: entered.Get(termBasis)}
+// changesOf returns the form for an answer: what the visitor has entered stands in it. Why says what
+// is wrong with that; nil for nothing.
+func changesOf(view *result, entered url.Values, why *problem.Problem, lang string) changes {
+	form := changes{Basis: entered.Get(termBasis), Open: entered.Has(paramChange)}
 	if form.Basis == "" && view.Car.FOBPriceUSD == nil && view.Car.CFPriceUSD != nil {
 		form.Basis = "cf" // as the price of the page
 	}
-	line := func(code string) (now string, source message.Text) {
-		at := slices.IndexFunc(view.DriveAway.Lines, func(l vehicle.CostLine) bool { return l.Code == code })
-		if at < 0 {
-			return "", message.Text{}
-		}
-		l := view.DriveAway.Lines[at]
-		now = frame.InDollars(l.AmountUSD.Decimal().Round(0).IntPart())
-		if l.PaidIn == "TZS" {
-			now = "TSh " + frame.Whole(l.AmountTZS.Decimal().Round(0).IntPart())
-		}
-		return now, message.Say("page/money.standing_"+string(l.Standing), nil)
+	blamed := ""
+	if why != nil {
+		form.Problem, blamed = sentenceOf(why), termOf(why.Param)
+	}
+	if blamed != "" {
+		form.Problem = message.Say("page/change.bad_"+blamed, nil)
 	}
 	landing, _ := frame.Say(lang, "change.days", "from", view.Summary.Landing.From, "to", view.Summary.Landing.To)
-	for _, f := range []struct{ name, kind, now, line string }{
-		{termPrice, "", "", "car_price"},
-		{termFreight, "", "", "freight"},
-		{termInsurance, "", "", "insurance"},
-		{termYear, "numeric", strconv.Itoa(view.Car.Year), ""},
-		{termLanding, "date", landing, ""},
-		{termRate, "", view.DriveAway.Exchange.Others.String(), ""},
-		{termAgent, "", "", "clearing_agent"},
-	} {
-		field := changed{Name: f.name, Kind: f.kind, Value: entered.Get(f.name), Now: f.now, Given: view.terms.Has(f.name)}
-		switch {
-		case f.line != "":
-			field.Now, field.Source = line(f.line)
-		case f.name == termYear:
-			field.Given = view.Car.SourceOf("year") == vehicle.FromRequest
+	form.Fields = []changed{
+		{Name: termPrice, line: "car_price"}, {Name: termFreight, line: "freight"}, {Name: termInsurance, line: "insurance"},
+		{Name: termYear, Kind: "numeric", Now: strconv.Itoa(view.Car.Year)}, {Name: termLanding, Kind: "date", Now: landing},
+		{Name: termRate, Now: view.DriveAway.Exchange.Others.String()}, {Name: termAgent, line: "clearing_agent"},
+	}
+	for i := range form.Fields {
+		f := &form.Fields[i]
+		f.Value, f.Given, f.Wrong = entered.Get(f.Name), view.found.terms.Has(f.Name), f.Name == blamed
+		if f.Name == termYear {
+			f.Given = view.Car.SourceOf("year") == vehicle.FromRequest
 		}
-		form.Fields = append(form.Fields, field)
+		for _, l := range view.DriveAway.Lines {
+			if l.Code != f.line {
+				continue
+			}
+			f.Now, f.Source = frame.InDollars(l.AmountUSD.Decimal().Round(0).IntPart()), message.Say("page/money.standing_"+string(l.Standing), nil)
+			if l.PaidIn == "TZS" {
+				f.Now = "TSh " + frame.Whole(l.AmountTZS.Decimal().Round(0).IntPart())
+			}
+			break
+		}
 	}
 	return form
 }
 
-// refuse says why what was entered does not do, and marks the field that is to blame.
-func (c *changes) refuse(why *problem.Problem) {
-	c.Problem = sentenceOf(why)
-	name := termOf(why.Param)
-	if name == "" {
-		return
-	}
-	c.Problem = message.Say("page/change.bad_"+name, nil)
-	for i := range c.Fields {
-		c.Fields[i].Wrong = c.Fields[i].Name == name
-	}
+// Marked returns the fields whose figure the visitor has given.
+func (c *changes) Marked() []changed {
+	return slices.DeleteFunc(slices.Clone(c.Fields), func(f changed) bool { return !f.Given })
 }
+
+// isOfYear reports whether the answer is for a year that the visitor gave.
+func (v *result) isOfYear() bool { return slices.Contains(v.Car.Given, termYear) }
 
 // Changed reports whether the answer is on figures of the visitor, besides the price.
 func (v *result) Changed() bool {
-	return slices.Contains(v.Car.Given, termYear) || slices.ContainsFunc(keptTerms, v.terms.Has)
+	return v.isOfYear() || slices.ContainsFunc(keptTerms, v.found.terms.Has)
 }
 
 // Back returns the address of the answer on the page's own figures; "" when that has no address
 // or no page.
 func (v *result) Back() string {
-	if v.Link == "" || len(v.terms) == 0 || slices.Contains(v.Car.Given, termYear) {
+	if v.Link() == "" || len(v.found.terms) == 0 || v.isOfYear() {
 		return ""
 	}
 	return v.path
@@ -109,29 +106,24 @@ func (v *result) Back() string {
 // Own returns the form that asks for the page's own figures in place of those of another year; nil
 // when the answer is for the year of the page, or when the page is not kept.
 func (v *result) Own() *form {
-	if v.Link == "" || v.Request.Sent || !slices.Contains(v.Car.Given, termYear) {
+	if v.Link() == "" || v.Request.Sent || !v.isOfYear() {
 		return nil
 	}
-	return &form{URL: v.Request.URL, Action: v.Request.Action, fields: map[string]string{
-		"u": v.Request.fields["u"], "modelBody": v.Request.fields["modelBody"],
-	}}
-}
-
-// Marked returns the fields whose figure the visitor has given.
-func (c *changes) Marked() []changed {
-	return slices.DeleteFunc(slices.Clone(c.Fields), func(f changed) bool { return !f.Given })
+	own := v.Request
+	own.Fields = url.Values{"u": own.Fields["u"], "modelBody": own.Fields["modelBody"]}
+	return &own
 }
 
 // change answers the form: it leads to the answer on other terms, or shows the form again and
 // what is wrong. A link of another site fills it in and no more. A browser that does not say whose
 // link it is changes the terms, and starts no work.
 func (p *Pages) change(w http.ResponseWriter, r *http.Request) error {
-	entered, token := r.URL.Query(), mux.Vars(r)["token"]
-	found, err := p.linkAt(r.Context(), token)
+	entered := r.URL.Query()
+	found, err := p.linkAt(r.Context(), mux.Vars(r)["token"])
 	if err != nil {
 		return err
 	}
-	if kindOf(found.Path, nil) != kindAnswer || found.Shown == nil || found.Shown.Failed != nil {
+	if !found.isOfCar() || found.shown().Result == nil {
 		http.Redirect(w, r, r.URL.Path, http.StatusSeeOther) //nolint:gosec // a path of ours
 		return nil
 	}
@@ -157,7 +149,7 @@ func (p *Pages) changedAddress(r *http.Request, found *link, entered url.Values,
 	if _, err := p.options.Terms(terms, time.Now()); err != nil {
 		return "", err
 	}
-	car, label, _, err := carOf(found)
+	car, label, _, err := found.car()
 	if err != nil {
 		return "", err
 	}
@@ -166,33 +158,18 @@ func (p *Pages) changedAddress(r *http.Request, found *link, entered url.Values,
 		if _, err := p.options.Terms(terms, found.Made); err != nil { // as its page will read them
 			return "", err
 		}
-		return p.addressOf(r.Context(), found.Path, mux.Vars(r)["token"], terms)
+		return p.addressOf(r.Context(), found.Path, found.token, terms)
 	}
 	if !mayStart {
 		return "", nil
 	}
-	repeated, err := formOf(found)
-	if err != nil {
-		return "", err
+	again := found.form().describing(car, label)
+	if !again.Sent || terms.Has(termPrice) { // else nobody can read the price again
+		again.Fields = frame.Without(again.Fields, termPrice, termBasis)
 	}
-	if repeated = repeated.describing(car, label); repeated.Sent && !terms.Has(termPrice) { // nobody can read it again
-		terms.Set(termPrice, repeated.fields[termPrice])
-		terms.Set(termBasis, repeated.fields[termBasis])
-		terms = termsIn(terms)
-	}
-	fields := url.Values{termYear: {year}}
-	for _, field := range repeated.Fields(termYear, termPrice, termBasis) {
-		fields.Set(field[0], field[1])
-	}
-	path, body := pathEstimate, estimateRequest(fields)
-	if repeated.Action == "/hand" {
-		path, body = pathQuote, quoteRequest(fields)
-	}
-	request, err := plainjson.Encode(body)
-	if err != nil {
-		return "", err
-	}
-	return p.start(r, work{path, request, terms})
+	maps.Copy(again.Fields, terms)
+	again.Fields.Set(termYear, year)
+	return p.start(r, linkOf(found.Path, again.Fields))
 }
 
 // termOf returns the field of the form that a parameter of the API stands for; "" for none.

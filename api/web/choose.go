@@ -15,6 +15,7 @@ import (
 
 	"ushuru/api/web/figures"
 	"ushuru/api/web/frame"
+	"ushuru/pkg/money"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
 )
@@ -51,83 +52,84 @@ func (p *Pages) knownCosts(
 // choice is the page where a visitor chooses another entry of the authority's list.
 type choice struct {
 	Name    string
-	Back    string      // address of the answer
-	Here    string      // path of this page
-	Terms   [][2]string // of its address
+	Back    string     // address of the answer
+	Here    string     // path of this page
+	Terms   url.Values // of its address
 	Query   string
-	Total   int // entries that fit the query
-	Shown   int
 	Current string
-	Likely  []string // entries that the car may be, the likeliest first
-	Entries []entry  // sorted by likeness
-	Axis    *axis
 	Request form
+
+	entries
+	Total int `json:"total"` // entries that fit the query
 }
+
+// entries are entries of the authority's list, with what a car costs as each.
+type entries struct {
+	Entries []entry `json:"vehicles"`
+	Axis    *axis   `json:"-"`
+}
+
+// entry is one entry of the authority's list, with what the car costs as this one: on the road when it
+// lands, else without the car and the ship. Nil is not known, nor 0.
+type entry struct {
+	ModelBody string        `json:"modelBody"`
+	EngineCC  int           `json:"engine_cc"`
+	Fuel      string        `json:"fuel"`
+	From      int           `json:"from"` // years of production
+	To        int           `json:"to"`
+	Cost      *vehicle.Sum  `json:"-"`
+	Part      *vehicle.Sum  `json:"-"`
+	Taxes     *money.Amount `json:"-"` // alone
+	Dot       int64         `json:"-"` // where the sum lies on the axis of all entries
+}
+
+// Sum returns the sum that is known, or nil.
+func (e entry) Sum() *vehicle.Sum { return cmp.Or(e.Cost, e.Part) }
 
 // Unknown reports whether no entry has a cost that is known.
-func (c *choice) Unknown() bool {
-	return !slices.ContainsFunc(c.Entries, func(e entry) bool { return e.sum() != nil })
+func (e *entries) Unknown() bool {
+	return !slices.ContainsFunc(e.Entries, func(e entry) bool { return e.Sum() != nil || e.Taxes != nil })
 }
-
-// entry is one entry of the authority's list, with what the car costs as this one.
-type entry struct {
-	asEntry
-
-	ModelBody string `json:"modelBody"`
-	EngineCC  int    `json:"engine_cc"` // 0 is not known, as the others
-	Fuel      string `json:"fuel"`
-	From      int    `json:"from"` // years of production
-	To        int    `json:"to"`
-}
-
-// asEntry is what a car costs as an entry of the list: on the road when it lands, else
-// without the car and the ship. Nil is not known.
-type asEntry struct {
-	Cost *vehicle.Sum `json:"-"`
-	Part *vehicle.Sum `json:"-"`
-	Dot  int64        `json:"-"` // where the sum lies on the axis of all entries
-}
-
-// sum returns the sum that is known, or nil.
-func (e *asEntry) sum() *vehicle.Sum { return cmp.Or(e.Cost, e.Part) }
 
 // axis is the scale of the sums of entries; nil when fewer than two are known.
 type axis struct{ LowTZS, HighTZS int64 }
 
-// axisOf sets where the sums lie between the lowest and the highest.
-func axisOf(entries []*asEntry) *axis {
-	known := slices.DeleteFunc(entries, func(e *asEntry) bool { return e.sum() == nil })
-	if len(known) < 2 {
-		return nil
-	}
-	compare := func(a, b *asEntry) int { return cmp.Compare(a.sum().TZS, b.sum().TZS) }
-	a := axis{slices.MinFunc(known, compare).sum().TZS, slices.MaxFunc(known, compare).sum().TZS}
-	if a.LowTZS == a.HighTZS {
-		return nil
-	}
-	for _, e := range known {
-		e.Dot = (e.sum().TZS - a.LowTZS) * (figures.BarWidth - dotWidth) / (a.HighTZS - a.LowTZS)
-	}
-	return &a
-}
-
 // dotWidth is that of a dot on an axis.
 const dotWidth = 24
 
-// costsOf fills in what a car costs as some entries, which have the labels.
-func (p *Pages) costsOf(
-	r *http.Request, found *link, car vehicle.Car, labels []string, entries []*asEntry,
-) (*axis, error) {
-	costs, err := p.knownCosts(r, found, car, labels)
-	if err != nil {
-		return nil, err
-	}
-	for i, label := range labels {
-		if known := costs[label]; known.Summary != nil {
-			entries[i].Cost, entries[i].Part = known.Summary.OnTheRoad, known.Summary.PortAndTaxesOnly
+// place sets where the sums lie between the lowest and the highest.
+func (e *entries) place() {
+	var sums []int64
+	for i := range e.Entries {
+		if sum := e.Entries[i].Sum(); sum != nil {
+			sums = append(sums, sum.TZS)
 		}
 	}
-	return axisOf(entries), nil
+	if len(sums) < 2 || slices.Min(sums) == slices.Max(sums) {
+		return
+	}
+	e.Axis = &axis{slices.Min(sums), slices.Max(sums)}
+	for i := range e.Entries {
+		if sum := e.Entries[i].Sum(); sum != nil {
+			e.Entries[i].Dot = (sum.TZS - e.Axis.LowTZS) * (figures.BarWidth - dotWidth) / (e.Axis.HighTZS - e.Axis.LowTZS)
+		}
+	}
+}
+
+// priceEntries fills in what a car costs as some entries.
+func (p *Pages) priceEntries(r *http.Request, found *link, car vehicle.Car, e *entries) error {
+	labels := make([]string, len(e.Entries))
+	for i, entry := range e.Entries {
+		labels[i] = entry.ModelBody
+	}
+	costs, err := p.knownCosts(r, found, car, labels)
+	for i, label := range labels {
+		if known := costs[label].Summary; known != nil {
+			e.Entries[i].Cost, e.Entries[i].Part = known.OnTheRoad, known.PortAndTaxesOnly
+		}
+	}
+	e.place()
+	return err
 }
 
 // choose responds with the entries of the car's make that fit what the visitor typed, at
@@ -137,54 +139,27 @@ func (p *Pages) choose(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	car, current, likely, err := carOf(found)
-	if err != nil {
-		return err
-	}
-	request, err := formOf(found)
+	car, current, likely, err := found.car()
 	if err != nil {
 		return err
 	}
 	view := choice{
 		Name: frame.NameOf(named(car, current)), Back: found.with(strings.TrimSuffix(r.URL.Path, "/choose")),
-		Here: r.URL.Path, Terms: found.hidden(),
-		Current: current, Request: request.describing(car, current),
-		Likely: likely, Query: firstWord(named(car, current).Model),
+		Here: r.URL.Path, Terms: found.hidden(), Current: current, Request: found.form().describing(car, current),
+		Query: firstWord(named(car, current).Model),
 	}
 	if query := r.URL.Query(); query.Has("q") {
 		view.Query = query.Get("q")[:min(len(query.Get("q")), 100)]
 	}
-	if err := p.entries(r, found, car, &view); err != nil {
-		return err
-	}
-	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "choose", Title: "choose.title", Body: &view})
-}
-
-// entries fills in the entries of a make.
-func (p *Pages) entries(r *http.Request, found *link, car vehicle.Car, view *choice) error {
-	var list struct {
-		Total    int     `json:"total"`
-		Vehicles []entry `json:"vehicles"`
-	}
 	query := url.Values{"make": {car.Make}, "q": {view.Query}, "limit": {strconv.Itoa(maxEntries)}}
-	if err := p.api.Get(r.Context(), "/v1/vehicles?"+query.Encode(), &list); err != nil {
+	if err := p.api.Get(r.Context(), "/v1/vehicles?"+query.Encode(), &view); err != nil {
 		return err
 	}
-	sortByLikeness(list.Vehicles, view.Likely)
-	labels := make([]string, len(list.Vehicles))
-	for i, e := range list.Vehicles {
-		labels[i] = e.ModelBody
-	}
-	costs := make([]*asEntry, len(list.Vehicles))
-	for i := range list.Vehicles {
-		costs[i] = &list.Vehicles[i].asEntry
-	}
-	var err error
-	if view.Axis, err = p.costsOf(r, found, car, labels, costs); err != nil { //nolint:contextcheck // the request has it
+	sortByLikeness(view.Entries, likely)
+	if err := p.priceEntries(r, found, car, &view.entries); err != nil { //nolint:contextcheck // the request has it
 		return err
 	}
-	view.Total, view.Shown, view.Entries = list.Total, len(list.Vehicles), list.Vehicles
-	return nil
+	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "choose", Body: &view})
 }
 
 // sortByLikeness sorts entries: first the likely ones in their order, then those that share
@@ -206,31 +181,6 @@ func sortByLikeness(entries []entry, likely []string) {
 }
 
 func isBetweenWords(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
-
-// carOf returns the car of a link as far as it was read, the entry that was used, and
-// those that the car may be, the likeliest first.
-func carOf(found *link) (car vehicle.Car, current string, likely []string, err error) {
-	if found.Shown == nil {
-		return car, "", nil, errUnknown
-	}
-	if found.Shown.Failed != nil {
-		var why vehicle.Error
-		if err := json.Unmarshal(found.Shown.Failed, &why); err != nil {
-			return car, "", nil, fmt.Errorf("web: error of a link: %w", err)
-		}
-		if why.Car == nil || why.Car.Make == "" {
-			return car, "", nil, errUnknown
-		}
-		return *why.Car, "", labelsOf(why.Candidates), nil
-	}
-	var estimate vehicle.Estimate
-	if err := json.Unmarshal(found.Shown.Result, &estimate); err != nil {
-		return car, "", nil, fmt.Errorf("web: estimate: %w", err)
-	}
-	car, current = estimate.Car, estimate.Matched.ModelBody
-	car.Make = estimate.Matched.Make
-	return car, current, append([]string{current}, labelsOf(estimate.Matched.Candidates)...), nil
-}
 
 // named returns a car with the model by which pages name it: that of the entry when an entry of the
 // authority alone describes the car.

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -14,7 +13,6 @@ import (
 	"ushuru/api/problem"
 	"ushuru/api/web/frame"
 	"ushuru/pkg/message"
-	"ushuru/pkg/plainjson"
 )
 
 // pair is the form for two cars. Each field takes what names a car: the link of a listing, a name,
@@ -34,20 +32,12 @@ type side struct {
 	answer *link // nil for what is no address of an answer
 }
 
-// pick is the form whose buttons are the cars that the visitor has looked at.
-type pick struct {
-	Method, Field string // of the car that is picked
-	Kept          [][2]string
-}
-
-// Pick returns the form that picks the car which is not entered; nil when both are.
-func (p pair) Pick() *pick {
+// Open returns the car that is to be picked while one is not entered, and the other; nothing when both
+// are.
+func (p pair) Open() []side {
 	for i, s := range p.Sides {
-		switch other := p.Sides[1-i]; {
-		case s.Typed == "" && other.Typed == "":
-			return &pick{Method: "get", Field: s.Field}
-		case s.Typed == "":
-			return &pick{Method: "post", Field: s.Field, Kept: [][2]string{{other.Field, other.Typed}}}
+		if s.Typed == "" {
+			return []side{s, p.Sides[1-i]}
 		}
 	}
 	return nil
@@ -69,25 +59,35 @@ func (p *Pages) pairOf(r *http.Request, fields url.Values) (pair, error) {
 	for i, name := range []string{"u1", "u2"} {
 		s := &view.Sides[i]
 		s.Field, s.Typed = name, strings.TrimSpace(fields.Get(name))
-		at := p.ownAnswer(r, s.Typed)
-		if at == nil {
-			continue
-		}
-		var err error
-		if s.answer, err = p.findAt(r, at); err == nil && !s.answer.isOfCar() {
-			err = errUnknown
-		}
-		if errors.Is(err, errUnknown) {
+		answer, err := p.answerAt(r, s.Typed)
+		switch {
+		case errors.Is(err, errUnknown):
 			view = view.blame(i+1, "gone")
-			s.answer, s.Typed = nil, ""
-			continue
-		}
-		if err != nil {
+			s.Typed = ""
+		case err != nil:
 			return view, err
+		case answer != nil:
+			s.answer = answer
+			if car, current, _, err := answer.car(); err == nil {
+				s.Car = frame.NameOf(named(car, current))
+			}
 		}
-		s.Car = carIn(s.answer)
 	}
 	return view, nil
+}
+
+// answerAt returns the answer about one car whose address a text is or has; nil for a text without
+// an address of ours, errUnknown for one that leads nowhere or to something else.
+func (p *Pages) answerAt(r *http.Request, text string) (*link, error) {
+	at := p.ownAnswer(r, text)
+	if at == nil {
+		return nil, nil //nolint:nilnil // no address of ours
+	}
+	answer, err := p.findAt(r, at)
+	if err == nil && !answer.isOfCar() {
+		err = errUnknown
+	}
+	return answer, err
 }
 
 // ownAnswer returns the address of a page of ours that a text is or has; nil for none.
@@ -104,23 +104,10 @@ func (p *Pages) ownAnswer(r *http.Request, text string) *url.URL {
 
 var answerPattern = regexp.MustCompile(`^/(?:e|bid|c|s|bill)/[A-Z2-7]{26}$`)
 
-// isOfCar reports whether a link leads to the answer about one car.
-func (l *link) isOfCar() bool { return l.Path == pathEstimate || l.Path == pathQuote }
-
-// carIn returns the name of the car of an answer, as far as it is known.
-func carIn(answer *link) string {
-	car, current, _, err := carOf(answer)
-	if err != nil {
-		return ""
-	}
-	return frame.NameOf(named(car, current))
-}
-
 // ofCar returns the address of the answer about a car, compared with another one: an address, or
 // what a visitor entered; "" for none.
 func (p *Pages) ofCar(ctx context.Context, answer *link, with string) (string, error) {
-	terms := answer.figures()
-	delete(terms, termTarget)
+	terms := frame.Without(answer.figures(), termTarget)
 	if with != "" {
 		terms.Set(termWith, with)
 	}
@@ -133,11 +120,11 @@ func (p *Pages) compare(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.Render(w, r, http.StatusOK, compareScreen(view))
+	return p.showPair(w, r, http.StatusOK, view)
 }
 
-func compareScreen(body pair) frame.Screen {
-	return frame.Screen{Name: "compare", Title: "compare.title", Body: body}
+func (p *Pages) showPair(w http.ResponseWriter, r *http.Request, status int, view pair) error {
+	return p.Render(w, r, status, frame.Screen{Name: "compare", Body: view})
 }
 
 // submitCompare starts what is needed for the answers about two cars, and leads to the page that
@@ -154,7 +141,7 @@ func (p *Pages) submitCompare(w http.ResponseWriter, r *http.Request) error {
 		view = view.blame(0, "no_link")
 	}
 	if view.Problem.EN != "" {
-		return p.Render(w, r, http.StatusUnprocessableEntity, compareScreen(view))
+		return p.showPair(w, r, http.StatusUnprocessableEntity, view)
 	}
 	one, other := 0, 1 // the other waits for the answer of the one
 	first, err := p.answerAbout(r, view.Sides[one], "")
@@ -174,7 +161,7 @@ func (p *Pages) submitCompare(w http.ResponseWriter, r *http.Request) error {
 		return p.refuseSide(w, r, view, other+1, err)
 	}
 	if isSameAnswer(first, second) {
-		return p.Render(w, r, http.StatusUnprocessableEntity, compareScreen(view.blame(0, "same")))
+		return p.showPair(w, r, http.StatusUnprocessableEntity, view.blame(0, "same"))
 	}
 	http.Redirect(w, r, second, http.StatusSeeOther)
 	return nil
@@ -189,27 +176,18 @@ const handQuery = "/hand?"
 // answerAbout returns the address of the answer about a car, compared with another one unless that
 // is "", or the address of its form by hand. It starts the work that is needed.
 func (p *Pages) answerAbout(r *http.Request, s side, with string) (string, error) {
-	terms := url.Values{}
-	if with != "" {
-		terms.Set(termWith, with)
-	}
-	link := linkIn(s.Typed)
 	switch {
 	case s.answer != nil:
 		return p.ofCar(r.Context(), s.answer, with)
-	case link != "" || schemePattern.MatchString(s.Typed): // the API says what is wrong with it
-		body, err := plainjson.Encode(estimateRequest(url.Values{"u": {cmp.Or(link, s.Typed)}}))
-		if err != nil {
-			return "", err
-		}
-		return p.start(r, work{pathEstimate, body, terms})
+	case linkIn(s.Typed) != "" || schemePattern.MatchString(s.Typed): // the API says what is wrong with it
+		return p.start(r, linkOf(pathEstimate, url.Values{"u": {s.Typed}, termWith: {with}}))
 	}
 	form, err := p.described(r, s.Typed)
 	if err == nil && !strings.HasPrefix(form, handQuery) {
 		err = errNotCar
 	}
 	if with != "" {
-		form += "&" + terms.Encode()
+		form += "&" + url.Values{termWith: {with}}.Encode()
 	}
 	return form, err
 }
@@ -230,12 +208,12 @@ func isSameAnswer(first, second string) bool {
 func (p *Pages) refuseSide(w http.ResponseWriter, r *http.Request, view pair, number int, err error) error {
 	view = view.blame(number, "bad_link")
 	if errors.Is(err, errNotCar) {
-		return p.Render(w, r, http.StatusUnprocessableEntity, compareScreen(view))
+		return p.showPair(w, r, http.StatusUnprocessableEntity, view)
 	}
-	return p.refuse(w, r, err, func(said message.Text, why *problem.Problem) frame.Screen {
+	return p.refuse(w, r, err, func(said message.Text, why *problem.Problem) error {
 		if why.Param != "url" {
 			view.Problem = said
 		}
-		return compareScreen(view)
+		return p.showPair(w, r, statusOf(why), view)
 	})
 }

@@ -1,18 +1,15 @@
 package web
 
 import (
-	"cmp"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"ushuru/api/request"
 	"ushuru/api/web/frame"
 	"ushuru/pkg/advice"
 	"ushuru/pkg/message"
-	"ushuru/pkg/plainjson"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/vehicle"
 )
@@ -52,64 +49,50 @@ func (p *Pages) linkedSheetOf(r *http.Request, found *link, e *vehicle.Estimate,
 // readLinked returns the sheet of a listing, as far as it is read. The first visitor of the answer
 // starts the reading. It starts again when its job is gone; else nobody starts it a second time.
 func (p *Pages) readLinked(r *http.Request, found *link, e *vehicle.Estimate, lang string) (*linkedSheet, error) {
-	body, err := plainjson.Encode(map[string]any{"url": *e.Car.ConditionReportURL})
+	wanted := linkOf(pathReport, url.Values{"u": {*e.Car.ConditionReportURL}})
+	token, err := p.tokenOf(r.Context(), found.Network, pathReport, wanted.Fields, found.Made)
 	if err != nil {
 		return nil, err
 	}
-	token, err := p.tokenOf(r.Context(), found.Network, pathReport, body, found.Made)
-	if err != nil {
-		return nil, err
-	}
-	page := "/s/" + token
+	wanted.token, wanted.Network = token, found.Network
+	var read *linkedSheet
 	of, err := p.linkAt(r.Context(), token)
 	if err == nil {
-		read, err := p.linkedSheetIn(r, of, page, lang)
-		if !errors.Is(err, errUnknown) {
-			return read, err
-		}
-	} else if !errors.Is(err, errUnknown) {
-		return nil, err
+		read, err = p.linkedSheetIn(r, of, lang)
 	}
-	if hasExpired(*e) {
+	switch {
+	case !errors.Is(err, errUnknown):
+		return read, err
+	case hasExpired(*e):
 		return nil, nil //nolint:nilnil // a sheet that nobody has read for these figures
 	}
-	if of, err = p.startReading(r, token, found.Network, body); err != nil {
-		return nil, err
+	if err = p.begin(r.Context(), wanted, later); err == nil {
+		err = p.links.Put(r.Context(), token, wanted.Link)
 	}
-	return p.linkedSheetIn(r, of, page, lang)
-}
-
-// startReading has the AI read a sheet, whose page has a token of a network.
-func (p *Pages) startReading(r *http.Request, token, network string, body []byte) (*link, error) {
-	begun, err := p.api.start(r.Context(), pathReport, body, later)
 	if err != nil {
 		return nil, err
 	}
-	made := linkTo(work{path: pathReport, body: body}, begun)
-	made.Network, made.token = network, token
-	return &made, p.links.Put(r.Context(), token, made.Link)
+	return p.linkedSheetIn(r, wanted, lang)
 }
 
 // linkedSheetIn returns the sheet of a link, as far as it is read; errUnknown when its job is gone.
-func (p *Pages) linkedSheetIn(r *http.Request, of *link, page, lang string) (*linkedSheet, error) {
-	if of.Shown == nil {
-		current, err := p.settle(r, of.token, of)
-		if err != nil {
-			return nil, err
-		}
-		if current != nil {
-			return &linkedSheet{Page: page, Reading: true}, nil
-		}
+func (p *Pages) linkedSheetIn(r *http.Request, of *link, lang string) (*linkedSheet, error) {
+	page := "/s/" + of.token
+	running, err := p.settle(r, of)
+	if err != nil {
+		return nil, err
+	}
+	if running != nil {
+		return &linkedSheet{Page: page, Reading: true}, nil
 	}
 	if of.Shown.Failed != nil {
-		var why vehicle.Error
-		if err := json.Unmarshal(of.Shown.Failed, &why); err != nil {
-			return nil, fmt.Errorf("web: error of a sheet: %w", err)
-		}
-		switch why.Code {
-		case "no_ai":
+		why, err := of.failure()
+		switch {
+		case err != nil:
+			return nil, err
+		case why.Code == "no_ai":
 			return nil, nil //nolint:nilnil // no AI reads sheets here
-		case errUnknown.Code:
+		case why.Code == errUnknown.Code:
 			return nil, errUnknown
 		}
 		return &linkedSheet{Failed: frame.TextOf(frame.NoticeOf(why))}, nil
@@ -121,18 +104,21 @@ func (p *Pages) linkedSheetIn(r *http.Request, of *link, page, lang string) (*li
 	return &linkedSheet{Page: page, Facts: strings.Join(sheetFacts(report, lang), " · "), report: report}, nil
 }
 
+// IsRead reports whether the sheet was read; false without one.
+func (s *linkedSheet) IsRead() bool { return s != nil && s.report != nil }
+
 // doubts returns the doubts about a car with those of its sheet.
 func (s *linkedSheet) doubts(e *vehicle.Estimate) []vehicle.Doubt {
-	if s == nil || s.report == nil {
+	if !s.IsRead() {
 		return e.Doubts
 	}
-	return advice.Doubts(*e, advice.NewCondition(s.report, sheet.Compare(s.report, e.Car)))
+	return advice.Doubts(*e, s.condition(e))
 }
 
-// sheetLink returns the address of the page of the sheet, or of the form that reads it.
-func (v *result) sheetLink() string {
-	if v.Linked == nil {
-		return sheetURL(v.Car)
+// condition returns what the sheet says of the condition of a car; nil for a sheet that is not read.
+func (s *linkedSheet) condition(e *vehicle.Estimate) *advice.Condition {
+	if !s.IsRead() {
+		return nil
 	}
-	return cmp.Or(v.Linked.Page, sheetURL(v.Car))
+	return advice.NewCondition(s.report, sheet.Compare(s.report, e.Car))
 }

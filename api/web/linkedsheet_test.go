@@ -205,12 +205,12 @@ func TestASheetOfAnExpiredEstimateIsNotReadAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body := []byte(`{"url":"https://cars.example/sheet.jpg"}`)
-	token, err := p.tokenOf(t.Context(), answer.Network, pathReport, body, answer.Made)
+	fields := url.Values{"u": {"https://cars.example/sheet.jpg"}}
+	token, err := p.tokenOf(t.Context(), answer.Network, pathReport, fields, answer.Made)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sheet := links.Link{Path: pathReport, Body: body, Job: "/v1/jobs/1", Made: answer.Made, Network: answer.Network}
+	sheet := links.Link{Path: pathReport, Fields: fields, Job: "/v1/jobs/1", Made: answer.Made, Network: answer.Network}
 	if err := p.links.Put(t.Context(), token, sheet); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -57,6 +58,10 @@ func linksIn(text string) (links []string) {
 // linkIn returns the first link in a text; "" when it has none.
 func linkIn(text string) string { return append(linksIn(text), "")[0] }
 
+// typedLink returns the link in what was typed, or that when it has none: the API says what is wrong
+// with it.
+func typedLink(typed string) string { return cmp.Or(linkIn(typed), strings.TrimSpace(typed)) }
+
 // isSheetLink reports whether a link leads to a picture or a PDF, and so to a sheet.
 func isSheetLink(link string) bool {
 	at, err := url.Parse(link)
@@ -81,23 +86,23 @@ func (p *Pages) meant(w http.ResponseWriter, r *http.Request, text string) (answ
 		return false, err
 	case isBill:
 		r.PostForm = url.Values{"text": {lines}, "u": {append(links, "")[0]}}
-		return true, p.submitBill(w, r)
+		return true, p.submitForm("bill")(w, r)
 	case len(links) == 1 && isSheetLink(links[0]):
 		r.PostForm = url.Values{"u": links}
-		return true, p.submitSheet(w, r)
+		return true, p.submitForm("sheet")(w, r)
 	case len(links) > 1:
-		return true, p.unclear(w, r, "page/home.several", home{URL: text, Links: links})
+		return true, p.unclear(w, r, "page/home.several", text, links...)
 	case len(links) > 0 || schemePattern.MatchString(text):
 		return false, nil
 	case text == "":
-		return true, p.unclear(w, r, "page/home.no_link", home{})
+		return true, p.unclear(w, r, "page/home.no_link", "")
 	}
 	address, err := p.described(r, text)
 	switch {
 	case err != nil:
 		return false, err
 	case address == "":
-		return true, p.unclear(w, r, "page/home.unclear", home{URL: text})
+		return true, p.unclear(w, r, "page/home.unclear", text)
 	}
 	http.Redirect(w, r, address, http.StatusSeeOther)
 	return true, nil
@@ -122,32 +127,17 @@ func (p *Pages) described(r *http.Request, text string) (address string, err err
 	if err != nil || len(makes) == 0 {
 		return "", err
 	}
-	known := map[string]string{"q": query, "year": year, "cc": cc}
+	known := url.Values{"q": {query}, "year": {year}, "cc": {cc}}
 	if len(makes) == 1 {
-		known["make"] = makes[0]
+		known.Set("make", makes[0])
 	}
-	return handURL(known), nil
+	return frame.Address("/hand", known), nil
 }
 
 // inTurn searches in the turn of the visitor, which bills it.
 func (p *Pages) inTurn(ctx context.Context, r *http.Request, search func(ctx context.Context) error) error {
 	_, err := p.options.Compute(r, nil, func() ([]byte, error) { return nil, search(ctx) })
 	return err
-}
-
-// readSum puts the number of a sum in place of how a visitor has typed it; false for what is no sum
-// in a currency.
-func readSum(form url.Values, name, currency string) bool {
-	typed := strings.TrimSpace(form.Get(name))
-	if typed == "" {
-		return true
-	}
-	said, err := money.ParseSaid(typed)
-	if err != nil || said.Currency != "" && said.Currency != currency {
-		return false
-	}
-	form.Set(name, said.Value.String())
-	return true
 }
 
 // toHome leads from an address that is for forms alone to the form, with what was asked.
@@ -157,7 +147,8 @@ func (*Pages) toHome(w http.ResponseWriter, r *http.Request) error {
 }
 
 // unclear responds with the form again, and why its text is no answer.
-func (p *Pages) unclear(w http.ResponseWriter, r *http.Request, why string, view home) error {
-	view.Problem = message.Say(why, nil)
-	return p.Render(w, r, http.StatusUnprocessableEntity, frame.Screen{Name: "home", Body: view})
+func (p *Pages) unclear(w http.ResponseWriter, r *http.Request, why, typed string, links ...string) error {
+	page := homePage(typed, message.Say(why, nil))
+	page.Links = links
+	return p.showForm(w, r, http.StatusUnprocessableEntity, page)
 }

@@ -2,12 +2,9 @@ package web
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
-	"slices"
-	"strconv"
 	"strings"
 
 	"ushuru/api/web/frame"
@@ -51,18 +48,13 @@ var states = map[string]state{
 // refused is the page of work that ended without a result.
 type refused struct {
 	state
+	entries       // that the car may be
+	vehicle.Error // why
 
-	Code       string
 	Said       message.Text // the sentence of the code
 	Link       string       // of the listing
 	Request    form
-	Car        *vehicle.Car
-	Name       string
-	Facts      string
 	Missing    string // which field is to be filled in: year, fuel or engine
-	Candidates []candidate
-	Cars       []vehicle.ListedCar // that the page lists
-	Axis       *axis
 	With       string // address of the answer that the car is to be compared with; "" for none
 	Change     string // address of the form with other links; "" when that does not help
 	ChangeText string // what that is
@@ -71,121 +63,81 @@ type refused struct {
 	Choose     string // address of the list of the authority's entries; "" without a make
 }
 
-// candidate is an entry that the car may be, with what it costs as this one.
-type candidate struct {
-	vehicle.Candidate
-	asEntry
-}
-
-// Unknown reports whether no candidate has a cost that is known.
-func (v *refused) Unknown() bool {
-	return !slices.ContainsFunc(v.Candidates, func(c candidate) bool { return c.sum() != nil || c.TotalTaxesInTZS != nil })
-}
-
 // Fuels returns the fuels that a visitor can name.
 func (*refused) Fuels() []string { return fuels }
 
 // refusal responds with why there is no result, and what to do next.
 func (p *Pages) refusal(w http.ResponseWriter, r *http.Request, found *link) error {
-	var why vehicle.Error
-	if err := json.Unmarshal(found.Shown.Failed, &why); err != nil {
-		return fmt.Errorf("web: error of a link: %w", err)
-	}
-	request, err := formOf(found)
+	why, err := found.failure()
 	if err != nil {
 		return err
 	}
-	if frame.WantsJSON(r) {
-		frame.Send(w, http.StatusOK, "application/json", found.Shown.Failed)
-		return nil
-	}
 	view := refused{
-		state: stateOf(why.Code), Code: why.Code, Said: frame.TextOf(frame.NoticeOf(why)), Link: frame.Followable(request.URL),
-		Request: request, Car: why.Car, Cars: why.Cars,
+		state: stateOf(why.Code), Error: why, Said: frame.TextOf(frame.NoticeOf(why)), Request: found.form(),
+		Link: frame.Followable(found.Fields.Get("u")),
 	}
-	if why.Car != nil {
-		view.Name, view.Facts = frame.NameOf(*why.Car), frame.FactsOf(*why.Car, p.Language(w, r))
-	}
-	switch found.Path {
-	case pathReport:
-		view.ofSheet(why)
-	default:
-		switch kindOf(found.Path, found.terms) {
-		case kindComparison:
-			both := url.Values{"u1": {found.terms.Get(termWith)}, "u2": {request.URL}}
-			view.Change, view.ChangeText = "/c?"+both.Encode(), "compare.change"
-			if other := p.ownAnswer(r, found.terms.Get(termWith)); other != nil {
-				view.With = other.RequestURI()
-			}
-		case kindBid:
-			view.Change, view.ChangeText = request.at("/bid"), "bid.change"
-		case kindBill:
-			view.Change, view.ChangeText = request.at("/bill"), "bill.another"
+	with := found.terms.Get(termWith)
+	switch kindOf(found.Path, found.terms) {
+	case kindSheet: // the reason says what to send instead
+		view.Change, view.ChangeText = "/s", "sheet.other"
+		retryable := why.Retryable != nil && *why.Retryable
+		view.state = state{Key: "sheet", Own: true, Again: retryable && found.Fields.Has("u")}
+		if why.Code == errUnknown.Code {
+			view.state = state{Key: "expired"}
 		}
-		view.sent(why)
-		if err := p.offer(r, found, &view, why); err != nil {
+		return p.Render(w, r, http.StatusOK, frame.Screen{Name: "refusal", Body: &view})
+	case kindComparison:
+		view.Change, view.ChangeText = frame.Address("/c", url.Values{"u1": {with}, "u2": found.Fields["u"]}), "compare.change"
+		if other := p.ownAnswer(r, with); other != nil {
+			view.With = other.RequestURI()
+		}
+	case kindBid:
+		view.Change, view.ChangeText = frame.Address("/bid", view.Request.Fields), "bid.change"
+	case kindBill:
+		view.Change, view.ChangeText = frame.Address("/bill", view.Request.Fields), "bill.another"
+	}
+	if view.Car != nil {
+		view.Request = view.Request.describing(*view.Car, "")
+	}
+	if view.Request.Sent { // the page is not kept, so the button sends it again
+		view.PressAgain, view.Again, view.Offer = view.Again, false, false
+		view.Hand = view.Hand || view.Key == "incomplete" && view.Car != nil && missingOf(*view.Car) != ""
+	}
+	if view.Hand {
+		view.ByHand = byHandOf(why.Car, found.terms)
+	}
+	if view.Car != nil {
+		if err := p.offer(r, found, &view); err != nil {
 			return err
 		}
 	}
-	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "refusal", Title: "state." + view.Key, Body: &view})
+	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "refusal", Body: &view})
 }
 
-// ofSheet shows why a sheet was not read. The reason says what to send instead.
-func (v *refused) ofSheet(why vehicle.Error) {
-	retryable := why.Retryable != nil && *why.Retryable
-	v.state = state{Key: "sheet", Own: true, Again: retryable && v.Request.URL != ""}
-	if why.Code == "unknown" {
-		v.state = state{Key: "expired"}
-	}
-	v.Change, v.ChangeText = "/s", "sheet.other"
-}
-
-// sent changes what is offered for a page that the visitor's browser sent: it is not kept,
-// so the button sends it again.
-func (v *refused) sent(why vehicle.Error) {
-	if why.Car != nil {
-		v.Request = v.Request.describing(*why.Car, "")
-	}
-	if !v.Request.Sent {
-		return
-	}
-	v.PressAgain, v.Again, v.Offer = v.Again, false, false
-	v.Hand = v.Hand || v.Key == "incomplete" && why.Car != nil && missingOf(*why.Car) != ""
-}
-
-// offer adds what helps with one car: its entries, the field that is missing, the form by
-// hand.
-func (p *Pages) offer(r *http.Request, found *link, v *refused, why vehicle.Error) error {
-	if v.Hand {
-		v.ByHand = byHandOf(why.Car, found.terms)
-	}
-	if why.Car == nil {
-		return nil
-	}
-	if why.Car.Make != "" && (v.Key == "ambiguous" || v.Key == "no_match") {
+// offer adds what helps with a car that was read: its entries, or the field that is missing.
+func (p *Pages) offer(r *http.Request, found *link, v *refused) error {
+	car := *v.Car
+	if car.Make != "" && (v.Key == "ambiguous" || v.Key == "no_match") {
 		v.Choose = found.with(r.URL.Path + "/choose")
 	}
 	if v.Key == "incomplete" && !v.Request.Sent {
-		v.Missing = missingOf(*why.Car)
+		v.Missing = missingOf(car)
 	}
-	if model := v.Request.fields["model"]; found.Path == pathQuote && model != "" {
-		if list := remaining(why.Candidates, model, *why.Car); len(list) > 0 { // the visitor has chosen the model
-			why.Candidates, v.Hand, v.ByHand, v.state = list, false, byHandOf(why.Car, found.terms), state{Key: "remain"}
+	if model := v.Request.Fields.Get("model"); found.Path == pathQuote && model != "" {
+		if list := remaining(v.Candidates, model, car); len(list) > 0 { // the visitor has chosen the model
+			v.Candidates, v.ByHand, v.state = list, byHandOf(v.Car, found.terms), state{Key: "remain"}
 		}
 	}
-	v.Candidates = make([]candidate, len(why.Candidates))
-	labels, costs := make([]string, len(why.Candidates)), make([]*asEntry, len(why.Candidates))
-	for i, c := range why.Candidates {
-		v.Candidates[i].Candidate, labels[i], costs[i] = c, c.ModelBody, &v.Candidates[i].asEntry
-	}
-	if len(labels) == 0 {
+	if len(v.Candidates) == 0 {
 		return nil
 	}
-	car := *why.Car
-	car.Make = cmp.Or(why.Candidates[0].Make, car.Make)
-	var err error
-	v.Axis, err = p.costsOf(r, found, car, labels, costs)
-	return err
+	for _, c := range v.Candidates {
+		v.Entries = append(v.Entries, entry{
+			ModelBody: c.ModelBody, EngineCC: c.EngineCC, Fuel: c.Fuel, From: c.YearFrom, To: c.YearTo, Taxes: c.TotalTaxesInTZS,
+		})
+	}
+	car.Make = cmp.Or(v.Candidates[0].Make, car.Make)
+	return p.priceEntries(r, found, car, &v.entries)
 }
 
 // remaining returns the entries of a model that a car may be: by its year, engine and fuel, as far
@@ -215,17 +167,13 @@ func sameFuel(a, b string) bool {
 
 // byHandOf returns the address of the form by hand, with what was read of the car and the terms.
 func byHandOf(car *vehicle.Car, terms url.Values) string {
-	known := map[string]string{}
+	known := url.Values{}
 	if car != nil {
-		known = map[string]string{
-			"make": car.Make, "q": firstWord(car.Model), "year": strconv.Itoa(car.Year), "cc": strconv.Itoa(car.EngineCC),
-			"fuel": car.Fuel,
-		}
+		known = frame.Without(frame.FieldsOf(*car), termPrice, termBasis)
+		known.Set("q", firstWord(car.Model))
 	}
-	for name := range terms {
-		known[name] = terms.Get(name)
-	}
-	return handURL(known)
+	maps.Copy(known, terms)
+	return frame.Address("/hand", known)
 }
 
 // stateOf returns how a code is shown.

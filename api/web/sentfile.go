@@ -25,7 +25,7 @@ func (p *Pages) sentFile(w http.ResponseWriter, r *http.Request, data []byte) (p
 	kind, _, _ := strings.Cut(http.DetectContentType(plain), ";")
 	switch {
 	case len(data) == 0:
-		return nil, p.unclear(w, r, "page/file.none", home{})
+		return nil, p.unclear(w, r, "page/file.none", "")
 	case kind == "text/html":
 		return p.savedPage(w, r, plain)
 	case kind == "text/plain":
@@ -42,7 +42,7 @@ func (p *Pages) sentFile(w http.ResponseWriter, r *http.Request, data []byte) (p
 		}
 		if isBill {
 			r.PostForm = url.Values{"text": {lines}}
-			return nil, p.submitBill(w, r)
+			return nil, p.submitForm("bill")(w, r)
 		}
 		return nil, p.forward(w, r, data, p.lots.Upload)
 	case kind == "application/zip": // a workbook is one
@@ -83,7 +83,7 @@ func (p *Pages) savedPage(w http.ResponseWriter, r *http.Request, data []byte) (
 	said := strings.Join(addressPattern.FindAllString(page.html, -1), "\n")
 	links := linksIn(html.UnescapeString(said))
 	if len(links) == 0 {
-		return nil, p.unclear(w, r, "page/file.no_address", home{})
+		return nil, p.unclear(w, r, "page/file.no_address", "")
 	}
 	r.PostForm = url.Values{"u": links[:1]}
 	return page, nil

@@ -3,7 +3,6 @@ package web
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -16,7 +15,6 @@ import (
 	"ushuru/api/web/frame"
 	"ushuru/pkg/match/naming"
 	"ushuru/pkg/message"
-	"ushuru/pkg/plainjson"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/sheet/render"
 	"ushuru/pkg/vehicle"
@@ -31,44 +29,12 @@ const (
 	dropTimeout = 20 * time.Second
 )
 
-// sheetForm is the form for an auction sheet: its link, or a photo or PDF of it.
-type sheetForm struct {
-	URL     string
-	Problem message.Text // why that is no answer; empty for none
-}
-
-// Most returns how large a file may be.
-func (sheetForm) Most() int { return maxSheet }
-
-// sheet responds with the form. A link in the query fills it.
-func (p *Pages) sheet(w http.ResponseWriter, r *http.Request) error {
-	return p.Render(w, r, http.StatusOK, sheetScreen(sheetForm{URL: linkIn(r.URL.Query().Get("u"))}))
-}
-
-func sheetScreen(body sheetForm) frame.Screen {
-	return frame.Screen{Name: "sheet", Title: "sheet.title", Body: body}
-}
-
 // submitSheet starts the reading of a sheet, and leads to its page.
 func (p *Pages) submitSheet(w http.ResponseWriter, r *http.Request) error {
 	if mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil && mediaType == "multipart/form-data" {
 		return p.uploadSheet(w, r)
 	}
-	if err := frame.ParseForm(w, r); err != nil {
-		return err
-	}
-	link := typedLink(r.PostForm, "u")
-	if link == "" {
-		missing := sheetForm{Problem: message.Say("page/sheet.no_link", nil)}
-		return p.Render(w, r, http.StatusUnprocessableEntity, sheetScreen(missing))
-	}
-	request, err := plainjson.Encode(map[string]any{"url": link})
-	if err != nil {
-		return err
-	}
-	return p.begin(w, r, work{path: pathReport, body: request}, func(said message.Text, _ *problem.Problem) frame.Screen {
-		return sheetScreen(sheetForm{URL: link, Problem: said})
-	})
+	return p.submitForm("sheet")(w, r)
 }
 
 // uploadSheet starts the reading of a file. Nothing here keeps the file: the job that
@@ -82,40 +48,35 @@ func (p *Pages) uploadSheet(w http.ResponseWriter, r *http.Request) error {
 	return p.sendSheet(w, r)
 }
 
-// sendSheet starts the reading of the file in the form of a request.
+// sendSheet starts the reading of the file in the form of a request. The file is not kept: its job, or
+// the id of its report, stands for it.
 func (p *Pages) sendSheet(w http.ResponseWriter, r *http.Request) error {
-	begun, err := p.api.upload(r.Context(), w, r, pathReport)
+	made, err := p.upload(w, r)
 	if err != nil {
 		drop(w, r)
-		p.countRefused(r, work{path: pathReport}, err)
-		return p.refuse(w, r, err, func(said message.Text, _ *problem.Problem) frame.Screen {
-			return sheetScreen(sheetForm{Problem: said})
+		p.countRefused(r, made, err)
+		return p.refuse(w, r, err, func(said message.Text, why *problem.Problem) error {
+			return p.showForm(w, r, statusOf(why), formPage{name: "sheet", Problem: said})
 		})
 	}
-	body, err := uploaded(begun)
-	if err != nil {
+	id, _, _ := strings.Cut(made.Job, "?")
+	if made.Job == "" {
+		var report vehicle.ConditionReport
+		if err := decode(made.shown().Result, &report); err != nil {
+			return err
+		}
+		id = report.ID
+	}
+	made.Fields.Set("upload", id)
+	if err := p.keep(r, made); err != nil {
 		return err
 	}
-	address, err := p.lead(r, work{path: pathReport, body: body}, begun)
+	address, err := p.addressOf(r.Context(), made.Path, made.token, nil)
 	if err != nil {
 		return err
 	}
 	http.Redirect(w, r, address, http.StatusSeeOther)
 	return nil
-}
-
-// uploaded returns what stands for the request of a file, which is not kept: its job, or
-// the id of its report.
-func uploaded(begun started) ([]byte, error) {
-	id, _, _ := strings.Cut(begun.job, "?")
-	if begun.result != nil {
-		var report vehicle.ConditionReport
-		if err := json.Unmarshal(begun.result, &report); err != nil {
-			return nil, fmt.Errorf("web: report: %w", err)
-		}
-		id = report.ID
-	}
-	return plainjson.Encode(map[string]any{"upload": id})
 }
 
 // drop reads the rest of a body, within bounds.
@@ -132,18 +93,22 @@ type sheetReport struct {
 
 	Name      string   // of the car; "" when it is not read
 	Facts     []string // grade, mileage, code
-	Link      string   // of the sheet; "" for a file
 	Listing   string   // of the car, when the sheet was held against it
 	Flags     []sheet.RedFlag
 	Glance    render.Section
 	Sections  []render.Section // but the first and the last
 	Questions render.Section
-	Map       string
 	Picture   string // of the sheet, when the visitor asks for it
 	Pictured  bool   // it can be asked for
 	Message   string // for the seller
 	Warnings  []message.Notice
 }
+
+// Link returns the address of the sheet; "" for a file.
+func (v *sheetReport) Link() string { return frame.Followable(v.found.Fields.Get("u")) }
+
+// Map returns the address of the drawing of the damage.
+func (v *sheetReport) Map() string { return v.path + "/map.svg?lang=" + v.lang }
 
 // sheetReport responds with the report on a sheet.
 func (p *Pages) sheetReport(w http.ResponseWriter, r *http.Request, found *link) error {
@@ -151,51 +116,55 @@ func (p *Pages) sheetReport(w http.ResponseWriter, r *http.Request, found *link)
 	if err != nil {
 		return err
 	}
-	lang := p.Language(w, r)
-	sections, err := render.Sections(report, lang, mismatchesOf(answer))
+	m := p.madeOf(w, r, found)
+	sections, err := render.Sections(report, m.lang, mismatchesOf(answer))
 	if err != nil {
 		return err
 	}
 	last := len(sections) - 1
 	view := sheetReport{
-		Name: sheetName(report), Facts: sheetFacts(report, lang), Listing: frame.Followable(answer.Listing),
+		made: m, Name: sheetName(report), Facts: sheetFacts(report, m.lang), Listing: frame.Followable(answer.Listing),
 		Flags: slices.SortedStableFunc(slices.Values(report.RedFlags), func(a, b sheet.RedFlag) int {
 			return b.Severity.Rank() - a.Severity.Rank()
 		}),
-		Glance: sections[0], Sections: sections[1:last], Questions: sections[last], Map: r.URL.Path + "/map.svg?lang=" + lang,
+		Glance: sections[0], Sections: sections[1:last], Questions: sections[last], Warnings: p.sorted(answer.Warnings),
 	}
 	view.Glance.Lines = view.Glance.Lines[:max(0, len(view.Glance.Lines)-len(view.Flags))] // they stand above
-	if view.made, err = p.madeOf(r, found); err != nil {
-		return err
+	if view.Pictured = isPicture(view.Link()) && p.canShow(view.Link()); view.Pictured && arePicturesAsked(r) {
+		view.Picture = view.Link()
 	}
-	view.Link = frame.Followable(view.Request.URL)
-	if view.Pictured = isPicture(view.Link) && p.canShow(view.Link); view.Pictured && arePicturesAsked(r) {
-		view.Picture = view.Link
-	}
-	view.Warnings = slices.Concat(sorted(answer.Warnings, p.Simulated()))
 	questions := make([]string, len(report.Questions))
 	for i, question := range report.Questions {
 		questions[i] = question.Text.EN
 	}
-	if view.Message, err = sellerMessage(view.Name, view.Listing, questions); err != nil {
-		return err
-	}
+	view.Message = sellerMessage(view.Name, view.Listing, questions)
 	headline := strings.TrimPrefix(strings.Join(append([]string{view.Name}, view.Facts...), " · "), " · ")
-	if err := view.share(lang, strings.Join(view.Glance.Lines, " "), headline); err != nil {
-		return err
-	}
+	preview := p.share(&view.made, strings.Join(view.Glance.Lines, " "), headline)
 	return p.Render(w, r, http.StatusOK, frame.Screen{
-		Name: "report", Title: view.Name, Body: view, SellersPictures: view.Picture != "", Preview: view.Preview,
+		Name: "report", Body: &view, SellersPictures: view.Picture != "", Preview: preview,
 	})
+}
+
+// sorted returns the warnings that are raised before the others. The banner says already that figures
+// are simulated.
+func (p *Pages) sorted(warnings []message.Notice) []message.Notice {
+	warnings = slices.DeleteFunc(message.Limit(slices.Clone(warnings)), func(w message.Notice) bool {
+		return w.Code == "simulated" && p.Simulated()
+	})
+	isOther := func(w message.Notice) int {
+		if w.Level == message.Danger || w.Level == message.Caution {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(warnings, func(a, b message.Notice) int { return isOther(a) - isOther(b) })
+	return warnings
 }
 
 // reportOf returns what the API said of a sheet.
 func reportOf(found *link) (answer vehicle.ConditionReport, report *sheet.Report, err error) {
-	if found.Shown == nil || found.Shown.Result == nil {
-		return answer, nil, errUnknown
-	}
-	if err := json.Unmarshal(found.Shown.Result, &answer); err != nil {
-		return answer, nil, fmt.Errorf("web: report: %w", err)
+	if err := decode(found.shown().Result, &answer); err != nil {
+		return answer, nil, err
 	}
 	report = &sheet.Report{}
 	if err := json.Unmarshal(answer.Report, report); err != nil {

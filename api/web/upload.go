@@ -5,8 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -19,7 +17,6 @@ import (
 	"ushuru/api/request"
 	"ushuru/api/web/frame"
 	"ushuru/pkg/pace"
-	"ushuru/pkg/plainjson"
 )
 
 // Bounds of a page that a visitor's browser sends.
@@ -130,27 +127,6 @@ type uploadKey struct{}
 // withUpload gives a request the page that the visitor sent; nil for none.
 func withUpload(ctx context.Context, page *upload) context.Context {
 	return context.WithValue(ctx, uploadKey{}, page)
-}
-
-// withPage returns what the API gets of a request that is kept: the page that the visitor
-// sent in place of its hash, and nothing of what was matched before.
-func withPage(ctx context.Context, kept []byte) (sent []byte, err error) {
-	page, _ := ctx.Value(uploadKey{}).(*upload)
-	fields := map[string]json.RawMessage{}
-	if err := json.Unmarshal(kept, &fields); err != nil {
-		return nil, fmt.Errorf("web: request: %w", err)
-	}
-	if page == nil && fields[fieldMatched] == nil {
-		return kept, nil
-	}
-	delete(fields, fieldMatched)
-	if page != nil {
-		delete(fields, "upload")
-		if fields["html"], err = plainjson.Encode(page.html); err != nil {
-			return nil, err
-		}
-	}
-	return plainjson.Encode(fields)
 }
 
 // Sender returns who sent the page of a request; "" for a request of an API key. Equal pages

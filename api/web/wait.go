@@ -34,17 +34,22 @@ const (
 	keepAlive = 15 * time.Second
 )
 
+// progress is how far work is: what its page shows, and what the stream of that page sends.
+type progress struct {
+	Steps []step       `json:"steps"`
+	Why   message.Text `json:"why"` // why it takes long; empty when it does not
+	Car   string       `json:"car"` // as far as it is read, with its price
+}
+
 // waiting is the page of work that has not ended.
 type waiting struct {
-	Steps   []step
-	Done    int
-	Total   int
-	Why     message.Text // why it takes long; empty when it does not
-	Events  string       // address of the stream
-	Here    string       // address of this page
-	Car     string       // as far as it is read, with its price
-	History string       // what the list of the visitor's cars calls the page
-	ByHand  string       // address of the form by hand; "" for what is no car
+	progress
+
+	Done, Total int
+	Events      string // address of the stream
+	Here        string // address of this page
+	History     string // what the list of the visitor's cars calls the page
+	ByHand      string // address of the form by hand; "" for what is no car
 }
 
 // step is one step of the work.
@@ -52,15 +57,6 @@ type step struct {
 	Name  string `json:"name"`
 	State string `json:"state"` // waiting, running, done or failed
 }
-
-// marks show the state of a step beside its word.
-var marks = map[string]string{"waiting": "○", "running": "◐", "done": "●", "failed": "✕"}
-
-// States returns all states of a step.
-func (waiting) States() []string { return []string{"waiting", "running", "done", "failed"} }
-
-// Mark returns the sign of the state.
-func (s step) Mark() string { return marks[s.State] }
 
 // stepsOf returns the steps of a job in the words of the page: a visitor need not know of
 // queues.
@@ -88,31 +84,27 @@ func stepsOf(progress tasks.Progress) (steps []step) {
 
 // wait responds with the progress of a job.
 func (p *Pages) wait(w http.ResponseWriter, r *http.Request, found *link, current *job) error {
-	request, err := formOf(found)
-	if err != nil {
-		return err
-	}
 	view := waiting{
-		Steps: stepsOf(current.Progress), Done: current.Progress.Done, Total: current.Progress.Total, Why: whyOf(current),
-		Events: found.with(r.URL.Path + "/events"), Here: found.with(r.URL.Path), Car: carOfJob(current),
+		progress: progressOf(current), Done: current.Progress.Done, Total: current.Progress.Total,
+		Events: found.with(r.URL.Path + "/events"), Here: found.with(r.URL.Path),
 	}
-	view.History = cmp.Or(view.Car, strings.TrimPrefix(strings.TrimPrefix(request.URL, "https://"), "http://"))
+	view.History = cmp.Or(view.Car, strings.TrimPrefix(strings.TrimPrefix(found.Fields.Get("u"), "https://"), "http://"))
 	if found.Path == pathEstimate {
 		view.ByHand = byHandOf(current.Car, found.terms)
 	}
-	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "wait", Title: "wait.title", Body: view, Again: reloadAfter})
+	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "wait", Body: view, Again: reloadAfter})
 }
 
-// carOfJob returns the car that a job has read with the price that its page gives; "" before.
-func carOfJob(current *job) string {
-	if current.Car == nil {
-		return ""
+// progressOf returns how far a job is.
+func progressOf(current *job) progress {
+	p := progress{Steps: stepsOf(current.Progress), Why: whyOf(current)}
+	if car := current.Car; car != nil {
+		p.Car = frame.NameOf(*car)
+		if price := cmp.Or(car.CFPriceUSD, car.FOBPriceUSD); price != nil {
+			p.Car += " · " + frame.InDollars(price.Decimal().IntPart())
+		}
 	}
-	said := frame.NameOf(*current.Car)
-	if price := cmp.Or(current.Car.CFPriceUSD, current.Car.FOBPriceUSD); price != nil {
-		said += " · " + frame.InDollars(price.Decimal().IntPart())
-	}
-	return said
+	return p
 }
 
 // whyOf returns why a job takes long; empty when it does not.
@@ -158,27 +150,37 @@ func (p *Pages) events(w http.ResponseWriter, r *http.Request) error {
 	defer context.AfterFunc(p.options.Draining, cancel)() //nolint:contextcheck // the life of the server ends the stream too
 	changed, unsubscribe := p.options.Watch(current.ID)
 	defer unsubscribe()
-	p.follow(ctx, &stream{events: request.NewEvents(w)}, changed, found.Job)
+	p.follow(ctx, request.NewEvents(w), changed, found.Job)
 	return nil
 }
 
-// follow sends the steps of a job whenever they have changed, until it ends.
-func (p *Pages) follow(ctx context.Context, s *stream, changed <-chan struct{}, address string) {
+// follow sends the progress of a job whenever it has changed, until it ends, or a comment when nothing
+// was sent for a while: without them a proxy would close the stream.
+func (p *Pages) follow(ctx context.Context, events request.Events, changed <-chan struct{}, address string) {
 	look := time.NewTicker(lookInterval)
 	defer look.Stop()
+	var last string
+	var sent time.Time
 	for {
 		var current job
 		if err := p.api.Get(ctx, address, &current); err != nil {
 			return // the browser connects again, to another process when this one stops
 		}
 		if current.hasEnded() {
-			_ = s.events.Send("event: end\ndata:\n\n")
+			_ = events.Send("event: end\ndata:\n\n")
 			return
 		}
-		data, err := plainjson.Encode(map[string]any{
-			"steps": stepsOf(current.Progress), "why": whyOf(&current), "car": carOfJob(&current),
-		})
-		if err != nil || s.update(string(data)) != nil {
+		data, err := plainjson.Encode(progressOf(&current))
+		piece := fmt.Sprintf("event: steps\ndata: %s\n\n", data)
+		if piece == last {
+			piece = ": here\n\n"
+		} else {
+			last, sent = piece, time.Time{}
+		}
+		if err == nil && time.Since(sent) > keepAlive {
+			sent, err = time.Now(), events.Send(piece)
+		}
+		if err != nil {
 			return
 		}
 		select {
@@ -188,27 +190,4 @@ func (p *Pages) follow(ctx context.Context, s *stream, changed <-chan struct{}, 
 		case <-look.C:
 		}
 	}
-}
-
-// stream has the events of a page.
-type stream struct {
-	events request.Events
-	last   string    // data that was sent
-	sent   time.Time // when something was
-}
-
-// update sends data that has changed, or a comment when nothing was sent for a while:
-// without them a proxy would close the stream.
-func (s *stream) update(data string) error {
-	piece := fmt.Sprintf("event: steps\ndata: %s\n\n", data)
-	switch {
-	case data != s.last:
-		s.last = data
-	case time.Since(s.sent) > keepAlive:
-		piece = ": here\n\n"
-	default:
-		return nil
-	}
-	s.sent = time.Now()
-	return s.events.Send(piece)
 }

@@ -63,7 +63,7 @@ type Pages struct {
 	*frame.Frame
 
 	options  Options
-	api      client
+	api      frame.Client
 	links    links.Store
 	manifest []byte
 
@@ -88,13 +88,13 @@ func New(o Options) (*Pages, error) {
 		o.Draining = context.Background()
 	}
 	p := &Pages{
-		options: o, api: client{frame.Client{API: o.API}}, links: links.Store{Redis: o.Redis, Room: links.DefaultRoom},
+		options: o, api: frame.Client{API: o.API}, links: links.Store{Redis: o.Redis, Room: links.DefaultRoom},
 		uploads: pace.NewPlaces(maxUploads),
 	}
 	var err error
 	p.Frame, err = frame.New(frame.Options{
 		LoggedPath: LoggedPath, BaseURL: o.BaseURL, Simulated: o.Simulated, Log: o.Log, Viewed: o.Metrics.Viewed,
-		Failed: func(why message.Text) frame.Screen { return frame.Screen{Name: "home", Body: home{Problem: why}} },
+		Failed: func(why message.Text) frame.Screen { return frame.Screen{Name: "home", Body: &formPage{Problem: why}} },
 	})
 	if err != nil {
 		return nil, err
@@ -129,16 +129,16 @@ func (p *Pages) Register(router *mux.Router) {
 	router.Handle("/go", p.Page(p.submit)).Methods(post...)
 	router.Handle("/go", p.Page(p.toHome)).Methods(get...)
 	router.Handle("/about", p.Page(p.about)).Methods(get...)
-	router.Handle("/hand", p.Page(p.byHand)).Methods(get...)
-	router.Handle("/hand", p.Page(p.submitHand)).Methods(post...)
+	router.Handle("/hand", p.Page(p.form("hand"))).Methods(get...)
+	router.Handle("/hand", p.Page(p.submitForm("hand"))).Methods(post...)
 	router.Handle("/c", p.Page(p.compare)).Methods(get...)
 	router.Handle("/c", p.Page(p.submitCompare)).Methods(post...)
-	router.Handle("/s", p.Page(p.sheet)).Methods(get...)
+	router.Handle("/s", p.Page(p.form("sheet"))).Methods(get...)
 	router.Handle("/s", p.Page(p.submitSheet)).Methods(post...)
-	router.Handle("/bid", p.Page(p.bid)).Methods(get...)
-	router.Handle("/bid", p.Page(p.submitBid)).Methods(post...)
-	router.Handle("/bill", p.Page(p.bill)).Methods(get...)
-	router.Handle("/bill", p.Page(p.submitBill)).Methods(post...)
+	router.Handle("/bid", p.Page(p.form("bid"))).Methods(get...)
+	router.Handle("/bid", p.Page(p.submitForm("bid"))).Methods(post...)
+	router.Handle("/bill", p.Page(p.form("bill"))).Methods(get...)
+	router.Handle("/bill", p.Page(p.submitForm("bill"))).Methods(post...)
 	for _, kind := range kinds {
 		at := "/" + kind + patternToken
 		router.Handle(at, p.Page(p.answer)).Methods(get...)
@@ -159,7 +159,7 @@ func (p *Pages) Register(router *mux.Router) {
 
 // about responds with who runs the pages, and what is kept of a visitor.
 func (p *Pages) about(w http.ResponseWriter, r *http.Request) error {
-	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "about", Title: "about.title", Index: true, Body: p.options.About})
+	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "about", Index: true, Body: p.options.About})
 }
 
 // ForBrowsers responds to an address that leads nowhere with a page where a browser asks, else as

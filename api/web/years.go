@@ -20,7 +20,7 @@ type yearCost struct {
 // yearsOf returns what a car costs if it was made in a year beside its own, on the terms of the
 // answer; none for a car whose cost is not known, nor beside figures of another day.
 func (p *Pages) yearsOf(r *http.Request, found *link, view *result) (years []yearCost, err error) {
-	if !view.HasCost || view.Old || view.Car.Year == 0 {
+	if view.Summary.OnTheRoad == nil || view.Old || view.Car.Year == 0 {
 		return nil, nil
 	}
 	label := view.Matched.ModelBody

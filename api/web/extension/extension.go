@@ -104,7 +104,7 @@ func Archive(server string) ([]byte, error) {
 // install is the page that says how the extension is installed.
 func (p *Pages) install(w http.ResponseWriter, r *http.Request) error {
 	return p.frame.Render(w, r, http.StatusOK, frame.Screen{
-		Name: "extension", Title: "extension.title",
+		Name: "extension",
 		Body: map[string]string{"Archive": archivePath, "Server": p.frame.BaseURL(r)},
 	})
 }

@@ -49,3 +49,20 @@ func Whole(n int64) string { return money.Grouped(strconv.FormatInt(n, 10)) }
 
 // InDollars returns a price in whole dollars: it is not rounded, because it is a limit.
 func InDollars(price int64) string { return "USD " + Whole(price) }
+
+// FieldsOf returns what is known of a car as the fields of a form.
+func FieldsOf(car vehicle.Car) url.Values {
+	fields := url.Values{"make": {car.Make}, "fuel": {car.Fuel}}
+	for name, value := range map[string]int{"year": car.Year, "cc": car.EngineCC} {
+		if value > 0 {
+			fields.Set(name, strconv.Itoa(value))
+		}
+	}
+	switch {
+	case car.CFPriceUSD != nil:
+		fields["price"], fields["basis"] = []string{car.CFPriceUSD.String()}, []string{"cf"}
+	case car.FOBPriceUSD != nil:
+		fields["price"], fields["basis"] = []string{car.FOBPriceUSD.String()}, []string{"fob"}
+	}
+	return fields
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"strconv"
@@ -16,7 +17,10 @@ import (
 )
 
 // Client calls the API inside the process, as a handler and not over a connection.
-type Client struct{ API http.Handler }
+type Client struct {
+	API    http.Handler
+	Header http.Header // of every request; nil for none
+}
 
 // Response is a response of the API in memory.
 type Response struct {
@@ -59,9 +63,8 @@ func (c Client) Do(ctx context.Context, method, path string, body []byte, header
 	if err != nil {
 		return nil, fmt.Errorf("frame: request: %w", err)
 	}
-	if header != nil {
-		r.Header = header
-	}
+	maps.Copy(r.Header, c.Header)
+	maps.Copy(r.Header, header)
 	return c.Send(r, &Response{Head: http.Header{}})
 }
 

@@ -2,11 +2,14 @@ package frame
 
 import (
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"ushuru/api/problem"
 	"ushuru/pkg/message"
+	"ushuru/pkg/money"
 	"ushuru/pkg/plainjson"
 )
 
@@ -56,4 +59,32 @@ func SendJSON(w http.ResponseWriter, status int, body any) error {
 		Send(w, status, "application/json", data)
 	}
 	return err
+}
+
+// Without returns the fields of a form that have a value, but for some.
+func Without(fields url.Values, names ...string) url.Values {
+	rest := url.Values{}
+	for name := range fields {
+		if value := fields.Get(name); value != "" && !slices.Contains(names, name) {
+			rest.Set(name, value)
+		}
+	}
+	return rest
+}
+
+// Address returns an address with those of some fields in its query that have a value.
+func Address(path string, fields url.Values) string {
+	if fields = Without(fields); len(fields) > 0 {
+		path += "?" + fields.Encode()
+	}
+	return path
+}
+
+// Sum returns the number of a sum as people say it; false for what is no sum in a currency.
+func Sum(typed, currency string) (number string, ok bool) {
+	said, err := money.ParseSaid(typed)
+	if err != nil || said.Currency != "" && said.Currency != currency {
+		return "", false
+	}
+	return said.Value.String(), true
 }

@@ -50,16 +50,12 @@ func other(lang string) string {
 
 // switchURL returns the address of the same page in another language, and the fields of the form
 // that it answers: they are sent again. A file is not, and leads to its form; nor is a key.
-func switchURL(r *http.Request, lang string) (address string, posted [][2]string) {
+func switchURL(r *http.Request, lang string) (address string, posted url.Values) {
 	path, query := r.URL.Path, r.URL.Query()
 	if r.Method == http.MethodPost {
 		query = url.Values{}
 		if !r.PostForm.Has("key") {
-			for name, values := range r.PostForm {
-				for _, value := range values {
-					posted = append(posted, [2]string{name, value})
-				}
-			}
+			posted = r.PostForm
 		}
 	}
 	query.Set("lang", lang)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
+	"ushuru/pkg/vehicle"
 )
 
 //go:embed templates
@@ -25,7 +27,6 @@ var layoutFiles embed.FS
 type Screen struct {
 	Name  string // of the template
 	Part  string // of it that is sent without what is around it; "" for a whole page
-	Title string // "" is that of the start page
 	Index bool   // search engines may list it
 	Body  any
 
@@ -40,7 +41,7 @@ type Screen struct {
 
 	// Set by render.
 	Lang, Other, Switch string
-	Posted              [][2]string // what the page answers, to be sent again in the other language
+	Posted              url.Values // what the page answers, to be sent again in the other language
 	Simulated           bool
 	Returned            bool // the visitor was here before
 }
@@ -121,6 +122,10 @@ func functions(lang string, a *Files) template.FuncMap {
 		"whole":   Whole,
 		"word":    func(value string) string { return message.Word(ourWord(value)).In(lang) },
 		"begin":   Begin,
+		"name":    NameOf,
+		"facts":   func(car vehicle.Car) string { return FactsOf(car, lang) },
+		"link":    Followable,
+		"without": Without,
 		"tzs":     func(amount any) (string, error) { return Say(lang, "amount.tzs", "amount", amount) },
 		"usd":     func(amount any) (string, error) { return Say(lang, "amount.usd", "amount", amount) },
 	}

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
+	"net/url"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -35,10 +35,10 @@ func Key(token string) string { return "page:link:" + token }
 // and what was shown at the end. The terms of the answer, such as a price that the visitor
 // gave, stand in the address and are not kept.
 type Link struct {
-	Path string          // of the endpoint: /v1/estimate
-	Body json.RawMessage // of the request
-	Job  string          // address of the job; "" when the result was cached
-	Made time.Time
+	Path   string     // of the endpoint: /v1/estimate
+	Fields url.Values // of the form that asks it
+	Job    string     // address of the job; "" when the result was cached
+	Made   time.Time
 	// Shown is the result or the error that ended it; nil until then. It is written once.
 	Shown   *Shown
 	Network string // whose visitor has made it, as a hash
@@ -57,7 +57,7 @@ var ErrUnknown = problem.Because(http.StatusNotFound, message.New("page/unknown"
 // request and day. When there are too many, the oldest go of the network that holds the most
 // bytes: a network can push out what its own visitors have made, and nothing of others.
 //
-//	page:link:<token>       hash: path, body, job, made, network, shown (packed)
+//	page:link:<token>       hash: path, fields (packed), job, made, network, shown (packed)
 //	page:{links}            sorted set of the networks by the bytes of their links
 //	page:{links}:bytes      the sum of these
 //	page:{links}:<network>  hash: bytes of each link and the time at which it was made, by token
@@ -148,33 +148,41 @@ func (l Store) keep(ctx context.Context, network, token string, size int, alread
 	return true, nil
 }
 
-// sizeOf returns what a link takes in Redis, with its account.
-func sizeOf(fields []any) (size int) {
-	for _, field := range fields {
-		size += len(fmt.Sprint(field))
+// stored is a link as Redis has it.
+type stored struct {
+	Path    string `redis:"path"`
+	Fields  string `redis:"fields"` // packed
+	Job     string `redis:"job"`
+	Made    int64  `redis:"made"`
+	Network string `redis:"network"`
+	Shown   string `redis:"shown,omitempty"` // packed
+}
+
+// store returns how Redis has a link, and the bytes that it takes there with its account.
+func store(l *Link) (s stored, size int, err error) {
+	s = stored{l.Path, string(redisx.Pack([]byte(l.Fields.Encode()))), l.Job, l.Made.Unix(), l.Network, ""}
+	if l.Shown != nil {
+		data, err := plainjson.Encode(l.Shown)
+		if err != nil {
+			return s, 0, err
+		}
+		s.Shown = string(redisx.Pack(data))
 	}
-	return size + 2*pace.EntryOverhead
+	return s, len(s.Path) + len(s.Fields) + len(s.Job) + len(s.Network) + len(s.Shown) + 2*pace.EntryOverhead, nil
 }
 
 // Put stores a link under its token.
 func (l Store) Put(ctx context.Context, token string, made Link) error {
-	fields := []any{
-		"path", made.Path, "body", string(redisx.Pack(made.Body)), "job", made.Job, "network", made.Network,
-		"made", strconv.FormatInt(made.Made.Unix(), 10),
+	s, size, err := store(&made)
+	if err == nil {
+		_, err = l.keep(ctx, made.Network, token, size, false)
 	}
-	if made.Shown != nil {
-		data, err := plainjson.Encode(made.Shown)
-		if err != nil {
-			return err
-		}
-		fields = append(fields, "shown", string(redisx.Pack(data)))
-	}
-	if _, err := l.keep(ctx, made.Network, token, sizeOf(fields), false); err != nil {
+	if err != nil {
 		return err
 	}
 	pipe := l.Redis.Pipeline()
 	pipe.Del(ctx, Key(token))
-	pipe.HSet(ctx, Key(token), fields...)
+	pipe.HSet(ctx, Key(token), s)
 	pipe.Expire(ctx, Key(token), TTL)
 	if _, err := pipe.Exec(ctx); err != nil {
 		return fmt.Errorf("links: store link: %w", err)
@@ -183,18 +191,17 @@ func (l Store) Put(ctx context.Context, token string, made Link) error {
 }
 
 // Show writes how a link ended, unless that is known.
-func (l Store) Show(ctx context.Context, token string, of *Link, end Shown) error {
-	data, err := plainjson.Encode(end)
+func (l Store) Show(ctx context.Context, token string, of Link, end Shown) error {
+	of.Shown = &end
+	s, size, err := store(&of)
 	if err != nil {
 		return err
 	}
-	packed := string(redisx.Pack(data))
-	size := sizeOf([]any{of.Path, string(redisx.Pack(of.Body)), of.Job, of.Network, packed})
 	if kept, err := l.keep(ctx, of.Network, token, size, true); !kept {
 		return err // another has taken its room
 	}
 	pipe := l.Redis.Pipeline()
-	pipe.HSetNX(ctx, Key(token), "shown", packed)
+	pipe.HSetNX(ctx, Key(token), "shown", s.Shown)
 	pipe.ExpireAt(ctx, Key(token), of.Made.Add(TTL)) // it may have expired just now
 	if _, err := pipe.Exec(ctx); err != nil {
 		return fmt.Errorf("links: store what was shown: %w", err)
@@ -204,31 +211,30 @@ func (l Store) Show(ctx context.Context, token string, of *Link, end Shown) erro
 
 // Find returns a link; ErrUnknown when the token leads nowhere.
 func (l Store) Find(ctx context.Context, token string) (*Link, error) {
-	fields, err := l.Redis.HGetAll(ctx, Key(token)).Result()
-	if err != nil {
-		return nil, request.ErrUnavailable.WithCause(err)
-	}
-	if fields["path"] == "" {
+	var s stored
+	reply := l.Redis.HGetAll(ctx, Key(token))
+	switch {
+	case reply.Err() != nil:
+		return nil, request.ErrUnavailable.WithCause(reply.Err())
+	case reply.Val()["path"] == "":
 		return nil, ErrUnknown
 	}
-	made, err := strconv.ParseInt(fields["made"], 10, 64)
+	err := reply.Scan(&s)
+	found := &Link{Path: s.Path, Job: s.Job, Made: time.Unix(s.Made, 0), Network: s.Network}
+	var fields, shown []byte
+	if err == nil {
+		fields, err = redisx.Unpack([]byte(s.Fields))
+	}
+	if err == nil {
+		found.Fields, err = url.ParseQuery(string(fields))
+	}
+	if err == nil && s.Shown != "" {
+		if shown, err = redisx.Unpack([]byte(s.Shown)); err == nil {
+			err = json.Unmarshal(shown, &found.Shown)
+		}
+	}
 	if err != nil {
-		return nil, fmt.Errorf("links: time of a link: %w", err)
-	}
-	found := &Link{Path: fields["path"], Job: fields["job"], Made: time.Unix(made, 0), Network: fields["network"]}
-	if found.Body, err = redisx.Unpack([]byte(fields["body"])); err != nil {
-		return nil, err
-	}
-	if fields["shown"] == "" {
-		return found, nil
-	}
-	data, err := redisx.Unpack([]byte(fields["shown"]))
-	if err != nil {
-		return nil, err
-	}
-	found.Shown = &Shown{}
-	if err := json.Unmarshal(data, found.Shown); err != nil {
-		return nil, fmt.Errorf("links: what a link has shown: %w", err)
+		return nil, fmt.Errorf("links: a link: %w", err)
 	}
 	return found, nil
 }

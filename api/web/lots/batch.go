@@ -51,8 +51,14 @@ type lotResult struct {
 	Failure  *vehicle.Error    `json:"error"`
 	Estimate *vehicle.Estimate `json:"estimate"`
 
-	lang  string
 	batch *lotBatch
+}
+
+// Found returns what is known of the car and its cost; nothing without an estimate.
+func (l lotResult) Found() vehicle.Estimate {
+	found := *cmp.Or(l.Estimate, &vehicle.Estimate{})
+	found.Summary = cmp.Or(found.Summary, &vehicle.Summary{})
+	return found
 }
 
 // Title returns what names the row: the car, as far as it is known.
@@ -60,19 +66,11 @@ func (l lotResult) Title() string {
 	if l.Estimate != nil {
 		return frame.NameOf(l.Estimate.Car)
 	}
-	if l.Failure != nil && l.Failure.Car != nil { // as far as it was read
-		return cmp.Or(frame.NameOf(*l.Failure.Car), l.Name())
-	}
-	return l.Name()
+	return cmp.Or(frame.NameOf(*cmp.Or(l.failure().Car, &vehicle.Car{})), l.Name())
 }
 
-// Facts returns what else is known of the car.
-func (l lotResult) Facts() string {
-	if l.Estimate == nil {
-		return ""
-	}
-	return frame.FactsOf(l.Estimate.Car, l.lang)
-}
+// failure returns why the row has no estimate; nothing for one that has none.
+func (l lotResult) failure() vehicle.Error { return *cmp.Or(l.Failure, &vehicle.Error{}) }
 
 // Link returns the address of the listing; "" when it is none that a browser may follow.
 func (l lotResult) Link() string {
@@ -80,22 +78,6 @@ func (l lotResult) Link() string {
 		return ""
 	}
 	return frame.Followable(l.URL)
-}
-
-// Total returns the cost on the road; nil when it is not known.
-func (l lotResult) Total() *vehicle.Sum {
-	if l.Estimate == nil || l.Estimate.Summary == nil {
-		return nil
-	}
-	return l.Estimate.Summary.OnTheRoad
-}
-
-// Taxes returns the sum without the price of the car, when that is all that is known.
-func (l lotResult) Taxes() *vehicle.Sum {
-	if l.Estimate == nil || l.Estimate.Summary == nil {
-		return nil
-	}
-	return l.Estimate.Summary.PortAndTaxesOnly
 }
 
 // Price returns the price of the car in dollars, of the row or of its page; "" without one.
@@ -111,7 +93,7 @@ func (l lotResult) PriceBasis() string {
 	switch {
 	case l.Basis != "":
 		return l.Basis
-	case l.Estimate != nil && l.Estimate.Car.CFPriceUSD != nil:
+	case l.Found().Car.CFPriceUSD != nil:
 		return "cf"
 	}
 	return "fob"
@@ -120,39 +102,27 @@ func (l lotResult) PriceBasis() string {
 // HighestPrice returns the highest price at which the car meets the target of the batch; ""
 // without one.
 func (l lotResult) HighestPrice() string {
-	if l.Estimate == nil || l.Estimate.MaxPrice == nil {
+	limits := cmp.Or(l.Found().MaxPrice, &vehicle.MaxPrice{}).FOB
+	if limits == nil || limits.Likely == nil {
 		return ""
 	}
-	if limits := l.Estimate.MaxPrice.FOB; limits != nil && limits.Likely != nil {
-		return frame.InDollars(*limits.Likely)
-	}
-	return ""
+	return frame.InDollars(*limits.Likely)
 }
 
 // Margin returns how much that is above the price of the car; "" when it is not known.
 func (l lotResult) Margin() string {
-	if l.Estimate == nil {
-		return ""
-	}
-	margin, known := export.Margin(l.Estimate)
+	found := l.Found()
+	margin, known := export.Margin(&found)
 	if !known {
 		return ""
 	}
 	return frame.InDollars(margin.Round(0).IntPart())
 }
 
-// Doubt returns the gravest doubt about the car; empty for none.
-func (l lotResult) Doubt() message.Text {
-	if l.Estimate == nil || len(l.Estimate.Doubts) == 0 {
-		return message.Text{}
-	}
-	return l.Estimate.Doubts[0].Text
-}
-
 // wholeForm leads to the whole answer of a row.
 type wholeForm struct {
 	Action string
-	Fields [][2]string
+	Fields url.Values
 }
 
 // Whole returns the form that leads to the whole answer on the terms of the batch; nil for a row
@@ -162,67 +132,43 @@ func (l lotResult) Whole() *wholeForm {
 	if l.Estimate == nil || l.Basis == "start" || l.Basis == "hammer" || l.batch.Options.Costs != nil {
 		return nil
 	}
-	form := &wholeForm{Action: "/go"}
-	add := func(name, value string) {
-		if value != "" && value != "0" {
-			form.Fields = append(form.Fields, [2]string{name, value})
-		}
-	}
-	if l.URL != "" {
-		add("u", l.Link())
-	} else {
-		form.Action = "/hand"
-		add("make", l.Car.Make)
-		add("model", l.Car.Model)
-		add("code", l.Car.ModelCode)
-	}
-	add("modelBody", l.Car.ModelBody)
-	add("year", strconv.Itoa(l.Car.Year))
-	add("cc", strconv.Itoa(l.Car.EngineCC))
-	add("fuel", strings.ToLower(l.Car.Fuel))
-	switch {
-	case l.Car.CFPriceUSD != nil:
-		add("price", l.Car.CFPriceUSD.String())
-		add("basis", "cf")
-	case l.Car.FOBPriceUSD != nil:
-		add("price", l.Car.FOBPriceUSD.String())
-		add("basis", "fob")
-	}
+	fields := frame.FieldsOf(l.Car.Car())
+	fields.Set("fuel", strings.ToLower(l.Car.Fuel))
+	fields.Set("modelBody", l.Car.ModelBody)
 	if rate := l.batch.Options.Rate; rate != nil {
-		add("rate", rate.String())
+		fields.Set("rate", rate.String())
 	}
 	if days := l.batch.Options.Landing; days != nil {
-		add("landing", days.From+".."+days.To)
+		fields.Set("landing", days.From+".."+days.To)
 	}
-	return form
+	if l.URL != "" {
+		fields.Set("u", l.Link())
+		return &wholeForm{"/go", frame.Without(fields, "make")}
+	}
+	fields.Set("model", l.Car.Model)
+	fields.Set("code", l.Car.ModelCode)
+	return &wholeForm{"/hand", frame.Without(fields)}
 }
 
-// CanRetry reports whether the row has failed, its batch has ended, and it can succeed.
-func (l lotResult) CanRetry() bool {
-	return l.Failure != nil && l.Failure.Retryable != nil && *l.Failure.Retryable && !l.batch.Runs()
-}
+// canSucceed reports whether the row has failed, and can succeed when it is tried again.
+func (l lotResult) canSucceed() bool { return *cmp.Or(l.failure().Retryable, new(bool)) }
 
-// Why returns why the row has no result.
+// CanRetry reports whether such a row can be tried again: its batch has ended.
+func (l lotResult) CanRetry() bool { return l.canSucceed() && !l.batch.Runs() }
+
+// Why returns why the row has no result, or the gravest doubt about the car; empty for none.
 func (l lotResult) Why() message.Text {
-	if l.Failure == nil {
-		return message.Text{}
+	if l.Failure != nil {
+		return frame.TextOf(frame.NoticeOf(*l.Failure))
 	}
-	return frame.TextOf(frame.NoticeOf(*l.Failure))
+	return append(l.Found().Doubts, vehicle.Doubt{})[0].Text
 }
 
 // lot responds with the progress of a batch and with its rows.
-func (l *Lots) lot(w http.ResponseWriter, r *http.Request) error {
-	s, err := l.sessionOf(r)
-	if err == nil {
-		err = l.renderLot(w, r, s)
-	}
-	return l.withoutSession(w, r, err)
-}
-
-func (l *Lots) renderLot(w http.ResponseWriter, r *http.Request, s session) error {
+func (l *Lots) lot(w http.ResponseWriter, r *http.Request, s session) error {
 	id := mux.Vars(r)["id"]
 	view := lotPage{Sorts: []string{"", "onTheRoad"}}
-	if err := l.getKeyed(r.Context(), s, "/v1/batches/"+id, &view.Batch); err != nil {
+	if err := s.Get(r.Context(), "/v1/batches/"+id, &view.Batch); err != nil {
 		return err
 	}
 	if view.Batch.Options.Target != nil {
@@ -242,31 +188,30 @@ func (l *Lots) renderLot(w http.ResponseWriter, r *http.Request, s session) erro
 	}
 	if from, err := strconv.Atoi(asked.Get("from")); err == nil && from > 0 {
 		query.Set("cursor", strconv.Itoa(from))
-		view.First = lotAddress(id, view.Sort, "")
+		view.First = frame.Address(Path+"/"+id, url.Values{"sort": {view.Sort}})
 	}
 	var got struct {
 		Results []lotResult `json:"results"`
 		Next    string      `json:"next"`
 	}
-	if err := l.getKeyed(r.Context(), s, "/v1/batches/"+id+"/results?"+query.Encode(), &got); err != nil {
+	if err := s.Get(r.Context(), "/v1/batches/"+id+"/results?"+query.Encode(), &got); err != nil {
 		return err
 	}
 	var err error
-	if view.Again, err = l.countRetryable(r.Context(), s, view.Batch); err != nil {
+	if view.Again, err = countRetryable(r.Context(), s, view.Batch); err != nil {
 		return err
 	}
-	lang := l.frame.Language(w, r)
 	for i := range got.Results {
-		got.Results[i].lang, got.Results[i].batch = lang, &view.Batch
+		got.Results[i].batch = &view.Batch
 	}
 	view.Rows = got.Results
 	if got.Next != "" {
-		view.Next = lotAddress(id, view.Sort, got.Next)
+		view.Next = frame.Address(Path+"/"+id, url.Values{"sort": {view.Sort}, "from": {got.Next}})
 		if rows == lotRows {
 			view.All = Path + "/" + id + "?all=1&sort=" + view.Sort
 		}
 	}
-	shown := frame.Screen{Name: "lot", Title: "lots.batch", Body: view}
+	shown := frame.Screen{Name: "lot", Body: view}
 	if view.Batch.Runs() {
 		shown.Again = reloadLots
 	}
@@ -274,33 +219,18 @@ func (l *Lots) renderLot(w http.ResponseWriter, r *http.Request, s session) erro
 }
 
 // countRetryable returns how many of the first failed rows of a batch that has ended can succeed.
-func (l *Lots) countRetryable(ctx context.Context, s session, b lotBatch) (count int, err error) {
+func countRetryable(ctx context.Context, s session, b lotBatch) (count int, err error) {
 	if b.Runs() || b.Failed() == 0 {
 		return 0, nil
 	}
 	var failed struct {
 		Items []lotResult `json:"items"`
 	}
-	err = l.getKeyed(ctx, s, "/v1/batches/"+b.ID+"/items?state=failed&limit="+strconv.Itoa(allRows), &failed)
+	err = s.Get(ctx, "/v1/batches/"+b.ID+"/items?state=failed&limit="+strconv.Itoa(allRows), &failed)
 	for _, row := range failed.Items {
-		if row.Failure != nil && row.Failure.Retryable != nil && *row.Failure.Retryable {
+		if row.canSucceed() {
 			count++
 		}
 	}
 	return count, err
-}
-
-// lotAddress returns the address of rows of a batch.
-func lotAddress(id, sort, from string) string {
-	query := url.Values{}
-	if sort != "" {
-		query.Set("sort", sort)
-	}
-	if from != "" {
-		query.Set("from", from)
-	}
-	if len(query) == 0 {
-		return Path + "/" + id
-	}
-	return Path + "/" + id + "?" + query.Encode()
 }

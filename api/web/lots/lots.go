@@ -5,12 +5,11 @@
 package lots
 
 import (
-	"bytes"
 	"cmp"
-	"context"
 	"embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -87,43 +86,17 @@ func New(o Options) (*Lots, error) {
 // Register adds the addresses of the pages to a router.
 func (l *Lots) Register(router *mux.Router) {
 	get, post := []string{http.MethodGet, http.MethodHead}, []string{http.MethodPost}
-	router.Handle(Path, l.frame.Page(l.lots)).Methods(get...)
+	router.Handle(Path, l.frame.Page(l.member(l.lots))).Methods(get...)
 	router.Handle(Path, l.frame.Page(l.Upload)).Methods(post...)
-	router.Handle(Path+"/preview", l.frame.Page(l.lookAt)).Methods(get...)
-	router.Handle(Path+"/login", l.frame.Page(l.lots)).Methods(get...)
+	router.Handle(Path+"/preview", l.frame.Page(l.member(l.lookAt))).Methods(get...)
+	router.Handle(Path+"/login", l.frame.Page(l.member(l.lots))).Methods(get...)
 	router.Handle(Path+"/login", l.frame.Page(l.login)).Methods(post...)
 	router.Handle(Path+"/logout", l.frame.Page(l.logout)).Methods(post...)
-	router.Handle(Path+"/start", l.frame.Page(l.startLots)).Methods(post...)
-	router.Handle(pathLot, l.frame.Page(l.lot)).Methods(get...)
-	router.Handle(pathLot+"/cancel", l.frame.Page(l.changeLot(http.MethodDelete, ""))).Methods(post...)
-	router.Handle(pathLot+"/retry", l.frame.Page(l.changeLot(http.MethodPost, "/retry"))).Methods(post...)
-	router.Handle(pathLot+"/results", http.HandlerFunc(l.lotResults)).Methods(get...)
-}
-
-// keyed calls the API for who has logged in.
-func (l *Lots) keyed(
-	ctx context.Context, s session, method, path string, body []byte, more http.Header,
-) (*frame.Response, error) {
-	header := s.header()
-	maps.Copy(header, more)
-	return frame.Client{API: l.apiFor(s)}.Do(ctx, method, path, body, header)
-}
-
-// apiFor returns the endpoints for who has logged in.
-func (l *Lots) apiFor(s session) http.Handler {
-	if s.isOperator {
-		return l.options.Operator.API
-	}
-	return l.options.Keyed
-}
-
-// getKeyed decodes what an address of the API has for who has logged in.
-func (l *Lots) getKeyed(ctx context.Context, s session, path string, into any) error {
-	got, err := l.keyed(ctx, s, http.MethodGet, path, nil, nil)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(got.Bytes(), into)
+	router.Handle(Path+"/start", l.frame.Page(l.member(l.startLots))).Methods(post...)
+	router.Handle(pathLot, l.frame.Page(l.member(l.lot))).Methods(get...)
+	router.Handle(pathLot+"/cancel", l.frame.Page(l.member(l.changeLot(http.MethodDelete, "")))).Methods(post...)
+	router.Handle(pathLot+"/retry", l.frame.Page(l.member(l.changeLot(http.MethodPost, "/retry")))).Methods(post...)
+	router.Handle(pathLot+"/results", l.frame.Page(l.member(l.lotResults))).Methods(get...)
 }
 
 // loginForm is the page where an API key is typed.
@@ -136,7 +109,7 @@ type loginForm struct {
 // logIn responds with the form for the API key.
 func (l *Lots) logIn(w http.ResponseWriter, r *http.Request, status int, form loginForm) error {
 	form.Console = l.options.Operator.IsLoggedIn != nil
-	return l.frame.Render(w, r, status, frame.Screen{Name: "login", Title: "lots.title", Body: form})
+	return l.frame.Render(w, r, status, frame.Screen{Name: "login", Body: form})
 }
 
 // withoutSession responds to a request whose session has ended, or whose key is revoked,
@@ -190,7 +163,7 @@ func (l *Lots) login(w http.ResponseWriter, r *http.Request) error {
 	key := strings.TrimSpace(r.PostForm.Get("key"))
 	err := error(problem.New(http.StatusUnauthorized, "unauthorized", nil))
 	if key != "" && len(key) <= maxKey && !strings.ContainsFunc(key, isNotPrintable) {
-		_, err = l.keyed(r.Context(), session{key: key}, http.MethodGet, "/v1/batches?limit=1", nil, nil)
+		_, err = l.withKey(key).Do(r.Context(), http.MethodGet, "/v1/batches?limit=1", nil, nil)
 	}
 	var why *problem.Problem
 	switch {
@@ -270,66 +243,48 @@ func (b lotBatch) Runs() bool { return b.State == "running" }
 func (b lotBatch) Minutes() int { return (b.SecondsLeft + 59) / 60 }
 
 // lots responds with the form for a table, and with the batches of the key.
-func (l *Lots) lots(w http.ResponseWriter, r *http.Request) error {
-	s, err := l.sessionOf(r)
-	if err == nil {
-		err = l.renderLots(w, r, s, http.StatusOK, message.Text{})
-	}
-	return l.withoutSession(w, r, err)
+func (l *Lots) lots(w http.ResponseWriter, r *http.Request, s session) error {
+	return l.renderLots(w, r, s, http.StatusOK, message.Text{})
 }
 
 func (l *Lots) renderLots(w http.ResponseWriter, r *http.Request, s session, status int, why message.Text) error {
 	view := lotsHome{Problem: why, Operator: s.isOperator}
-	if err := l.getKeyed(r.Context(), s, "/v1/batches?limit="+strconv.Itoa(shownLots), &view); err != nil {
+	if err := s.Get(r.Context(), "/v1/batches?limit="+strconv.Itoa(shownLots), &view); err != nil {
 		return err
 	}
-	return l.frame.Render(w, r, status, frame.Screen{Name: "lots", Title: "lots.title", Body: view})
+	return l.frame.Render(w, r, status, frame.Screen{Name: "lots", Body: view})
 }
 
-// changeLot returns a handler that changes a batch by a request of the API, and leads to
-// its page.
-func (l *Lots) changeLot(method, below string) request.Handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		s, err := l.sessionOf(r)
-		path := "/v1/batches/" + mux.Vars(r)["id"] + below
-		if err == nil {
-			err = frame.ParseForm(w, r)
+// changeLot returns a page that changes a batch by a request of the API, and leads to its page.
+func (*Lots) changeLot(method, below string) func(http.ResponseWriter, *http.Request, session) error {
+	return func(w http.ResponseWriter, r *http.Request, s session) error {
+		if err := frame.ParseForm(w, r); err != nil {
+			return err
 		}
-		if r.PostForm.Has("row") { // one that can be tried again, and its sheet
-			path += "?" + url.Values{"row": r.PostForm["row"], "sheet": r.PostForm["sheet"]}.Encode()
+		id := mux.Vars(r)["id"]
+		row := url.Values{"row": r.PostForm["row"], "sheet": r.PostForm["sheet"]} // one that can be tried again
+		if _, err := s.Do(r.Context(), method, frame.Address("/v1/batches/"+id+below, row), nil, nil); err != nil {
+			return err
 		}
-		if err == nil {
-			_, err = l.keyed(r.Context(), s, method, path, nil, nil)
-		}
-		if err != nil {
-			return l.withoutSession(w, r, err)
-		}
-		http.Redirect(w, r, Path+"/"+mux.Vars(r)["id"], http.StatusSeeOther) //nolint:gosec // a path of ours
+		http.Redirect(w, r, Path+"/"+id, http.StatusSeeOther) //nolint:gosec // a path of ours
 		return nil
 	}
 }
 
 // lotResults sends all results of a batch as a file, as the API sends them.
-func (l *Lots) lotResults(w http.ResponseWriter, r *http.Request) {
-	s, err := l.sessionOf(r)
+func (l *Lots) lotResults(w http.ResponseWriter, r *http.Request, s session) error {
 	path := "/v1/batches/" + mux.Vars(r)["id"]
-	if err == nil { // what is wrong is said on a page
-		_, err = l.keyed(r.Context(), s, http.MethodGet, path, nil, nil)
-	}
-	if err != nil {
-		l.frame.Page(func(w http.ResponseWriter, r *http.Request) error { return l.withoutSession(w, r, err) }).ServeHTTP(w, r)
-		return
+	if _, err := s.Do(r.Context(), http.MethodGet, path, nil, nil); err != nil { // what is wrong is said on a page
+		return err
 	}
 	asked := r.URL.Query()
-	query := url.Values{"format": {cmp.Or(asked.Get("format"), "xlsx")}, "lang": {l.frame.Language(w, r)}, "bom": {"true"}}
-	if sort := asked.Get("sort"); sort != "" {
-		query.Set("sort", sort)
-	}
-	inner, err := http.NewRequestWithContext(r.Context(), r.Method, path+"/results?"+query.Encode(), bytes.NewReader(nil))
+	inner, err := http.NewRequestWithContext(r.Context(), r.Method, frame.Address(path+"/results", url.Values{
+		"format": {cmp.Or(asked.Get("format"), "xlsx")}, "sort": {asked.Get("sort")}, "lang": {l.frame.Language(w, r)}, "bom": {"true"},
+	}), http.NoBody)
 	if err != nil {
-		l.frame.Fail(w, r, err)
-		return
+		return fmt.Errorf("lots: request: %w", err)
 	}
-	inner.Header = s.header()
-	l.apiFor(s).ServeHTTP(w, inner)
+	maps.Copy(inner.Header, s.Header)
+	s.API.ServeHTTP(w, inner)
+	return nil
 }

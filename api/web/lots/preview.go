@@ -68,25 +68,21 @@ func (c lotColumn) Meaning() string {
 }
 
 // readings are what a column can be read as: a field, or a field of prices with its unit.
-var readings = func() (all []string) {
+var readings = func() (all []lotColumn) {
 	for _, field := range []string{"fobPrice", "cfPrice", "startPrice", "hammerPrice"} {
 		for _, unit := range []string{"USD", "JPY", "1000 JPY", "10000 JPY"} {
-			all = append(all, field+" ("+unit+")")
+			all = append(all, lotColumn{Name: field + " (" + unit + ")", Field: field, Unit: unit})
 		}
 	}
-	return append(all, "url", "make", "model", "modelCode", "chassis", "version", "year", "registration", "engine_cc", "fuel",
-		"bodyType", "modelBody", "m3", "reference", "lot", "house", "score", "mileage_km", "currency", "unit")
+	for field := range strings.FieldsSeq("url make model modelCode chassis version year registration engine_cc fuel " +
+		"bodyType modelBody m3 reference lot house score mileage_km currency unit") {
+		all = append(all, lotColumn{Name: field, Field: field})
+	}
+	return all
 }()
 
 // Readings returns what a column can be read as instead.
-func (lotPreview) Readings() []lotColumn {
-	list := make([]lotColumn, len(readings))
-	for i, reading := range readings {
-		field, unit, _ := strings.Cut(strings.TrimSuffix(reading, ")"), " (")
-		list[i] = lotColumn{Name: reading, Field: field, Unit: unit}
-	}
-	return list
-}
+func (lotPreview) Readings() []lotColumn { return readings }
 
 // lotRow is a row of a table as the API understands it.
 type lotRow struct {
@@ -127,35 +123,30 @@ type lotPreview struct {
 
 	File    string
 	Sum     string
-	Options lotOptions
+	Options *lotOptions
 }
 
 // NeedsYen reports whether the rate of yen is asked for.
-func (l lotPreview) NeedsYen() bool { return len(l.Missing) > 0 || l.Options.Yen != "" }
+func (l lotPreview) NeedsYen() bool { return len(l.Missing) > 0 || l.Options.Value("yen") != "" }
 
 // Bad returns the first rows that are rejected.
 func (l lotPreview) Bad() []lotRow { return l.Invalid[:min(len(l.Invalid), shownProblem)] }
 
 // lotOptions are what a caller says beside the table.
 type lotOptions struct {
-	Yen     string       // for a dollar; "" when it is not said
+	Filled  url.Values   // yen for a dollar, the target, the rate, the day of landing, as entered
 	Columns []string     // what columns mean, and answers to the questions about units
-	Skip    bool         // rows that are rejected
-	Target  string       // what a car may cost on the road
-	Rate    string       // shillings for a dollar
-	Landing string       // day
 	Once    string       // names the start, so that it happens once
 	Problem message.Text // of the last try
 	Wrong   string       // the field that is to blame; "" for none
 }
 
+// Value returns what was entered in a field.
+func (o *lotOptions) Value(name string) string { return strings.TrimSpace(o.Filled.Get(name)) }
+
 // optionsOf returns the options among the fields of a form.
 func optionsOf(form url.Values) lotOptions {
-	value := func(name string) string { return strings.TrimSpace(form.Get(name)) }
-	o := lotOptions{
-		Yen: value("yen"), Columns: form["column"], Skip: value("skip") != "", Once: value("once"),
-		Target: value("target"), Rate: value("rate"), Landing: value("landing"),
-	}
+	o := lotOptions{Filled: form, Columns: slices.Clone(form["column"]), Once: form.Get("once")}
 	for name, values := range form {
 		if strings.HasPrefix(name, "unit") {
 			o.Columns = append(o.Columns, values...)
@@ -169,29 +160,24 @@ func optionsOf(form url.Values) lotOptions {
 // cannot be read.
 func (o *lotOptions) query() (query url.Values, wrong string) {
 	query = url.Values{}
-	for name, said := range map[string]string{"target": o.Target, "rate": o.Rate} {
-		if said == "" {
-			continue
+	for _, sum := range []struct{ field, param, currency string }{
+		{"target", "target", "TZS"}, {"rate", "rate", "TZS"}, {"yen", "jpyPerUSD", "JPY"},
+	} {
+		said := o.Value(sum.field)
+		number, ok := frame.Sum(said, sum.currency)
+		if yen, err := money.ParseDecimal(said); sum.field == "yen" && err == nil { // 149.875 is no sum, whose thousands a point may separate
+			number, ok = yen.String(), true
 		}
-		sum, err := money.ParseSaid(said)
-		if err != nil || sum.Currency != "" && sum.Currency != "TZS" {
-			return query, name
+		switch {
+		case said == "":
+		case !ok:
+			return query, sum.param
+		default:
+			query.Set(sum.param, number)
 		}
-		query.Set(name, sum.Value.String())
 	}
-	if o.Yen != "" {
-		yen, err := money.ParseDecimal(o.Yen) // 149.875 is no sum, whose thousands a point may separate
-		if err != nil {
-			sum, said := money.ParseSaid(o.Yen)
-			if said != nil || sum.Currency != "" && sum.Currency != "JPY" {
-				return query, "jpyPerUSD"
-			}
-			yen = sum.Value
-		}
-		query.Set("jpyPerUSD", yen.String())
-	}
-	if o.Landing != "" {
-		query.Set("landing", o.Landing)
+	if landing := o.Value("landing"); landing != "" {
+		query.Set("landing", landing)
 	}
 	answers := map[string]string{} // the last of a column
 	for _, column := range o.Columns {
@@ -201,7 +187,7 @@ func (o *lotOptions) query() (query url.Values, wrong string) {
 	if len(answers) > 0 {
 		query["column"] = slices.Sorted(maps.Values(answers))
 	}
-	if o.Skip {
+	if o.Value("skip") != "" {
 		query.Set("onInvalid", "skip")
 	}
 	return query, ""
@@ -214,23 +200,23 @@ var tableType = http.Header{"Content-Type": {"text/csv"}}
 func (l *Lots) preview(w http.ResponseWriter, r *http.Request, s session, table lotTable, o lotOptions) error {
 	query, wrong := o.query()
 	if wrong != "" {
-		o.blame(wrong, nil)
+		o.blame(wrong)
 	}
 	if o.Wrong != "" {
 		query.Del(o.Wrong)
 	}
 	query.Set("dryRun", "true")
-	got, err := l.keyed(r.Context(), s, http.MethodPost, "/v1/batches?"+query.Encode(), table.data, tableType)
+	got, err := s.Do(r.Context(), http.MethodPost, "/v1/batches?"+query.Encode(), table.data, tableType)
 	why, refused := errors.AsType[*problem.Problem](err)
 	if refused && o.Wrong == "" && slices.Contains(fieldsOfLots, why.Param) {
-		o.blame(why.Param, why)
+		o.blame(why.Param)
 		return l.preview(w, r, s, table, o)
 	}
 	if err != nil {
 		return err
 	}
 	o.Once = rand.Text() // another form is another start
-	view := lotPreview{File: table.name, Sum: table.sum(), Options: o}
+	view := lotPreview{File: table.name, Sum: table.sum(), Options: &o}
 	if err := json.Unmarshal(got.Bytes(), &view.understood); err != nil {
 		return fmt.Errorf("lots: dry run: %w", err)
 	}
@@ -238,16 +224,13 @@ func (l *Lots) preview(w http.ResponseWriter, r *http.Request, s session, table 
 	if o.Problem.EN != "" {
 		status = http.StatusUnprocessableEntity
 	}
-	return l.frame.Render(w, r, status, frame.Screen{Name: "lotpreview", Title: "lots.preview", Body: view})
+	return l.frame.Render(w, r, status, frame.Screen{Name: "lotpreview", Body: view})
 }
 
 // fieldsOfLots are the parameters of the API that have a field in the form.
 var fieldsOfLots = []string{"jpyPerUSD", "target", "rate", "landing"}
 
-// blame says which field is wrong, and why: in the words of a problem, which may be nil.
-func (o *lotOptions) blame(field string, why *problem.Problem) {
+// blame says which field is wrong, and what it should be.
+func (o *lotOptions) blame(field string) {
 	o.Wrong, o.Problem = field, message.Say("page/lots.wrong_"+field, nil)
-	if why != nil && !slices.Contains(fieldsOfLots, field) {
-		o.Problem = frame.TextOf(why.Notice)
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gorilla/securecookie"
 
 	"ushuru/api/request"
+	"ushuru/api/web/frame"
 	"ushuru/pkg/redisx"
 )
 
@@ -42,36 +43,43 @@ func sealerWith(secret []byte) *securecookie.SecureCookie {
 	return securecookie.New(secret, block[:]).MaxAge(int(sessionTTL.Seconds()))
 }
 
-// session is who has logged in: by an API key, or as the operator.
+// session is who has logged in, by an API key or as the operator, and calls the API.
 type session struct {
-	key        string // the API key, for requests of the API; it is never shown
+	frame.Client
+
 	isOperator bool   // who has no key
 	id         string // names who it is where the key must not stand
 }
 
-// header returns the header of requests of the API.
-func (s session) header() http.Header {
-	if s.isOperator {
-		return http.Header{}
+// withKey returns the session of an API key, which is never shown.
+func (l *Lots) withKey(key string) session {
+	return session{Client: frame.Client{API: l.options.Keyed, Header: http.Header{"X-Api-Key": {key}}}}
+}
+
+// member returns a page for who has logged in.
+func (l *Lots) member(next func(w http.ResponseWriter, r *http.Request, s session) error) request.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		s, err := l.sessionOf(r)
+		if err == nil {
+			err = next(w, r, s)
+		}
+		return l.withoutSession(w, r, err)
 	}
-	return http.Header{"X-Api-Key": {s.key}}
 }
 
 // sessionOf returns who has logged in; errNoSession without a login. An API key that was
 // typed here comes before the operator's login at the console.
 func (l *Lots) sessionOf(r *http.Request) (session, error) {
 	s, err := l.keySession(r)
-	if !errors.Is(err, errNoSession) || l.options.Operator.IsLoggedIn == nil {
+	operator := l.options.Operator
+	if !errors.Is(err, errNoSession) || operator.IsLoggedIn == nil {
 		return s, err
 	}
-	isOperator, err := l.options.Operator.IsLoggedIn(r)
-	if err != nil {
-		return session{}, err
+	isOperator, err := operator.IsLoggedIn(r)
+	if err == nil && !isOperator {
+		err = errNoSession
 	}
-	if !isOperator {
-		return session{}, errNoSession
-	}
-	return session{isOperator: true, id: "operator"}, nil
+	return session{Client: frame.Client{API: operator.API}, isOperator: true, id: "operator"}, err
 }
 
 // keySession returns who has logged in by an API key; errNoSession without one.
@@ -90,7 +98,9 @@ func (l *Lots) keySession(r *http.Request) (session, error) {
 	}
 	mac := hmac.New(sha256.New, secret)
 	_, _ = mac.Write([]byte("key\n" + key))
-	return session{key: key, id: hex.EncodeToString(mac.Sum(nil)[:16])}, nil
+	s := l.withKey(key)
+	s.id = hex.EncodeToString(mac.Sum(nil)[:16])
+	return s, nil
 }
 
 // setSession gives a browser the cookie of a session, or takes it away without a key.

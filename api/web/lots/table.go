@@ -90,11 +90,9 @@ func (l *Lots) tableOf(ctx context.Context, s session, sum string) (lotTable, er
 }
 
 // Upload shows how a table is understood that a caller has sent.
-func (l *Lots) Upload(w http.ResponseWriter, r *http.Request) error {
-	s, err := l.sessionOf(r)
-	if err != nil {
-		return l.withoutSession(w, r, err)
-	}
+func (l *Lots) Upload(w http.ResponseWriter, r *http.Request) error { return l.member(l.upload)(w, r) }
+
+func (l *Lots) upload(w http.ResponseWriter, r *http.Request, s session) error {
 	release, ok := l.tables.Take(pace.Bound{Owner: "", Most: maxTables}, pace.Bound{Owner: s.id, Most: maxSessionTables})
 	if !ok {
 		return l.renderLots(w, r, s, http.StatusServiceUnavailable, frame.TextOf(errBusy.Notice))
@@ -104,19 +102,15 @@ func (l *Lots) Upload(w http.ResponseWriter, r *http.Request) error {
 	if err == nil {
 		err = l.putTable(r.Context(), s, table)
 	}
-	if err == nil {
-		http.Redirect(w, r, Path+"/preview?sum="+table.sum(), http.StatusSeeOther) //nolint:gosec // a path of ours
-		return nil
+	if err != nil {
+		return l.saidOnLots(w, r, s, err)
 	}
-	return l.saidOnLots(w, r, s, err)
+	http.Redirect(w, r, Path+"/preview?sum="+table.sum(), http.StatusSeeOther) //nolint:gosec // a path of ours
+	return nil
 }
 
 // lookAt shows how a table is understood that was sent, with what its caller says beside it.
-func (l *Lots) lookAt(w http.ResponseWriter, r *http.Request) error {
-	s, err := l.sessionOf(r)
-	if err != nil {
-		return l.withoutSession(w, r, err)
-	}
+func (l *Lots) lookAt(w http.ResponseWriter, r *http.Request, s session) error {
 	asked := r.URL.Query()
 	table, err := l.tableOf(r.Context(), s, asked.Get("sum"))
 	if err == nil {
@@ -130,7 +124,7 @@ func (l *Lots) lookAt(w http.ResponseWriter, r *http.Request) error {
 func (l *Lots) saidOnLots(w http.ResponseWriter, r *http.Request, s session, err error) error {
 	var why *problem.Problem
 	if !errors.As(err, &why) || why.Status >= http.StatusInternalServerError || why.Status == http.StatusUnauthorized {
-		return l.withoutSession(w, r, err)
+		return err
 	}
 	why.SetHeader(w.Header())
 	status := why.Status
@@ -141,7 +135,7 @@ func (l *Lots) saidOnLots(w http.ResponseWriter, r *http.Request, s session, err
 	if why.Code == "csv_header_missing" { // its own text is for programs
 		said = message.Say("page/lots.no_columns", nil)
 	}
-	return l.withoutSession(w, r, l.renderLots(w, r, s, status, said))
+	return l.renderLots(w, r, s, status, said)
 }
 
 // errNoFile is the response to a form without the file of a table.
@@ -190,13 +184,9 @@ func shortName(name string) string {
 
 // startLots starts the batch of a table that was seen. The same form that is sent twice
 // starts one batch.
-func (l *Lots) startLots(w http.ResponseWriter, r *http.Request) error {
-	s, err := l.sessionOf(r)
-	if err == nil {
-		err = frame.ParseForm(w, r)
-	}
-	if err != nil {
-		return l.withoutSession(w, r, err)
+func (l *Lots) startLots(w http.ResponseWriter, r *http.Request, s session) error {
+	if err := frame.ParseForm(w, r); err != nil {
+		return err
 	}
 	form := r.PostForm
 	table, err := l.tableOf(r.Context(), s, form.Get("sum"))
@@ -206,11 +196,11 @@ func (l *Lots) startLots(w http.ResponseWriter, r *http.Request) error {
 	o := optionsOf(form)
 	query, wrong := o.query()
 	if wrong != "" {
-		o.blame(wrong, nil)
+		o.blame(wrong)
 		return l.saidOnLots(w, r, s, l.preview(w, r, s, table, o))
 	}
 	header := http.Header{"Content-Type": tableType["Content-Type"], "Idempotency-Key": {"page-" + o.Once}}
-	got, err := l.keyed(r.Context(), s, http.MethodPost, "/v1/batches?"+query.Encode(), table.data, header)
+	got, err := s.Do(r.Context(), http.MethodPost, "/v1/batches?"+query.Encode(), table.data, header)
 	var why *problem.Problem
 	switch {
 	case err == nil:
@@ -220,7 +210,7 @@ func (l *Lots) startLots(w http.ResponseWriter, r *http.Request) error {
 	case errors.As(err, &why) && (why.Status == http.StatusBadRequest || why.Status == http.StatusUnprocessableEntity):
 		o.Problem = frame.TextOf(why.Notice)
 		if slices.Contains(fieldsOfLots, why.Param) {
-			o.blame(why.Param, why)
+			o.blame(why.Param)
 		}
 		if why.Code == "unit_unclear" { // its own text is for programs
 			o.Problem = message.Say("page/lots.unit_missing", nil)

@@ -1,0 +1,126 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"ushuru/api/problem"
+	"ushuru/api/request"
+	"ushuru/api/web/frame"
+	"ushuru/pkg/message"
+	"ushuru/pkg/vehicle"
+)
+
+// lead starts what a visitor wants, and leads to the page of its answer. When the request is refused,
+// again responds with the form that says why.
+func (p *Pages) lead(
+	w http.ResponseWriter, r *http.Request, wanted *link, again func(message.Text, *problem.Problem) error,
+) error {
+	address, err := p.start(r, wanted)
+	if err != nil {
+		return p.refuse(w, r, err, again)
+	}
+	http.Redirect(w, r, address, http.StatusSeeOther)
+	return nil
+}
+
+// refuse responds with the form again and why what was entered does not do. Other errors
+// are returned.
+func (p *Pages) refuse(w http.ResponseWriter, r *http.Request, err error, again func(message.Text, *problem.Problem) error) error {
+	why, ok := err.(*problem.Problem) //nolint:errorlint // the API's own, unwrapped
+	if !ok {
+		return err
+	}
+	why.SetHeader(w.Header())
+	said := sentenceOf(why)
+	if frame.WantsJSON(r) {
+		return frame.SendJSON(w, statusOf(why), vehicle.Error{Code: why.Code, Message: said.EN, Text: &said})
+	}
+	return again(said, why)
+}
+
+// statusOf returns the status of the page that says a problem of the API.
+func statusOf(why *problem.Problem) int {
+	if why.Status == http.StatusBadRequest {
+		return http.StatusUnprocessableEntity
+	}
+	return why.Status
+}
+
+// said are the texts of the pages for problems whose own text is for programs.
+var said = map[string]string{
+	"url_missing": "home.no_link", "field_invalid": "home.bad_value",
+	"form_invalid": "sheet.no_file", "file_empty": "sheet.no_file",
+}
+
+// sentenceOf returns what the page says of a problem. Limits of keys are none of the
+// visitor's.
+func sentenceOf(why *problem.Problem) message.Text {
+	if why.Status == http.StatusTooManyRequests {
+		return message.Say("page/busy", nil)
+	}
+	if key, has := said[why.Code]; has {
+		return message.Say("page/"+key, nil)
+	}
+	return frame.TextOf(why.Notice)
+}
+
+// start gives a request to the API, and returns the address of its page. The same request of one
+// network and day has the same page, unless that shows an error: then the work starts again.
+func (p *Pages) start(r *http.Request, wanted *link) (address string, err error) {
+	if len(wanted.terms) > 0 {
+		_, err = p.options.Terms(wanted.terms, time.Now())
+	}
+	usable := false
+	if err == nil {
+		usable, err = p.isUsable(r, wanted)
+	}
+	if err == nil && !usable {
+		if err = p.begin(r.Context(), wanted, soon); err == nil {
+			err = p.keep(r, wanted)
+		}
+	}
+	if err == nil {
+		address, err = p.addressOf(r.Context(), wanted.Path, wanted.token, wanted.terms)
+	}
+	if err != nil {
+		p.countRefused(r, wanted, err)
+	}
+	return address, err
+}
+
+// keep stores a link to work that has started, or is done, unless a page of it is usable.
+func (p *Pages) keep(r *http.Request, made *link) error {
+	var e vehicle.Estimate
+	if err := decode(made.shown().Result, &e); err == nil && e.Input.URL != "" {
+		// Links to one car can be written in many ways, and cached results are free: they
+		// share a page.
+		made.Fields.Set("u", e.Input.URL)
+	}
+	usable, err := p.isUsable(r, made)
+	if err == nil && !usable {
+		err = p.links.Put(r.Context(), made.token, made.Link)
+		p.countAsked(made)
+	}
+	if err != nil {
+		return request.ErrUnavailable.WithCause(err)
+	}
+	return nil
+}
+
+// isUsable gives a link of the visitor its token, and reports whether its page is there and shows no
+// error.
+func (p *Pages) isUsable(r *http.Request, of *link) (usable bool, err error) {
+	if of.Network, err = p.networkOf(r); err != nil {
+		return false, err
+	}
+	if of.token, err = p.tokenOf(r.Context(), of.Network, of.Path, of.Fields, time.Now()); err != nil {
+		return false, err
+	}
+	known, err := p.linkAt(r.Context(), of.token)
+	if errors.Is(err, errUnknown) {
+		return false, nil
+	}
+	return err == nil && known.shown().Failed == nil, err
+}
