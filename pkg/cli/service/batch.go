@@ -171,7 +171,7 @@ func (c *Batch) printRefused(s *Session, err error) error {
 	_, _ = fmt.Fprintln(s.Err, "ushuru:", console.Printable(refused.Message))
 	for _, row := range refused.Rows {
 		_, _ = fmt.Fprintf(s.Err, "  row %s%d: %s\n", strings.TrimPrefix(row.Sheet+":", ":"), row.Row,
-			console.Printable(strings.Join(nonEmpty([]string{row.Reference, row.URL, row.Error}), ": ")))
+			console.Printable(strings.Join(given([]any{row.Reference, row.URL, row.Error}), ": ")))
 	}
 	if refused.MoreRows > 0 {
 		_, _ = fmt.Fprintf(s.Err, "  and %d more\n", refused.MoreRows)

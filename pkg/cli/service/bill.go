@@ -3,11 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
-	"io"
-	"strings"
-	"text/tabwriter"
 
-	"ushuru/pkg/cli/console"
 	"ushuru/pkg/client"
 )
 
@@ -50,28 +46,5 @@ func (c *Bill) Run(s *Session) error {
 	case !c.Text():
 		return c.Print(s.Streams, bill.JSON)
 	}
-	return printBill(s.Out, bill, c.Lang)
-}
-
-// printBill writes the one thing to do, each line with its range and verdict, and what
-// will still come.
-func printBill(w io.Writer, bill *client.Bill, lang string) error {
-	var b strings.Builder
-	_, _ = fmt.Fprintf(&b, "%s\n\n", bill.Text.In(lang))
-	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, l := range bill.Lines {
-		between := ""
-		if l.HighTZS != "" {
-			between = l.LowTZS + " – " + l.HighTZS
-		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", console.OneLine(l.Name), l.AmountTZS, between,
-			strings.Join(append([]string{l.Verdict}, l.Also...), ", "), l.Text.In(lang))
-	}
-	_ = table.Flush()
-	for _, m := range bill.Missing {
-		_, _ = fmt.Fprintf(&b, "\n+ %s: %s", m.Name.In(lang), m.Text.In(lang))
-	}
-	_, _ = fmt.Fprintf(&b, "\n\n%s\n", bill.Note.In(lang))
-	_, err := io.WriteString(w, b.String())
-	return err
+	return write(s.Out, c.Lang, 0, bill, "bill")
 }

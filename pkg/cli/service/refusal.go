@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"ushuru/pkg/batch"
 	"ushuru/pkg/cli/console"
@@ -89,111 +87,16 @@ func printRefusal(s *Session, err error, as outputOptions) error {
 	return console.ExitError{Status: console.ExitRefused}
 }
 
-// refusalWords are the words of a refusal in English and Kiswahili.
-func refusalWords(key string) vehicle.Text { return message.Say("refusal/"+key, nil) }
-
 // writeRefusal writes why there is no estimate, what was read of the car, the
 // candidates, and what to do next.
 func writeRefusal(w io.Writer, refused *client.Error, lang string) error {
 	var b strings.Builder
-	_, _ = fmt.Fprintln(&b, console.Printable(translated(lang, refused.Text, refused.Message)))
-	if refused.Car != nil {
-		writeReadCar(&b, *refused.Car, lang)
-	}
-	if len(refused.Candidates) > 0 {
-		writeCandidates(&b, refused.Candidates, lang)
-		_, _ = fmt.Fprintf(&b, "\n%s\n  --model-body %s\n", in(lang, refusalWords("choose")),
-			console.ShellQuote(console.Printable(refused.Candidates[0].ModelBody)))
-	}
-	for _, car := range refused.Cars {
-		_, _ = fmt.Fprintf(&b, "  %s\n    %s\n", console.Printable(car.Shown()), console.Printable(car.URL))
-	}
-	switch refused.Code {
-	case "ai_unavailable":
-		_, _ = fmt.Fprintf(&b, "\n%s\n", in(lang, refusalWords("later")))
-	case "listing_incomplete":
-		_, _ = fmt.Fprintf(&b, "\n%s\n  --known '{\"year\": 2016}'\n", in(lang, refusalWords("known")))
+	if err := write(&b, lang, 0, refused, "refusal"); err != nil {
+		return err
 	}
 	if flag := flagOf(refused); flag != "" && !strings.Contains(b.String(), flag) {
 		_, _ = fmt.Fprintf(&b, "\n%s\n", message.Say("refusal/flag", message.Values{"flag": flag}).In(lang))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// writeReadCar writes the car as far as it was read.
-func writeReadCar(w io.Writer, car vehicle.Car, lang string) {
-	_, _ = fmt.Fprintln(w)
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	line := func(name vehicle.Text, parts ...string) {
-		if text := console.Printable(strings.Join(nonEmpty(parts), ", ")); text != "" {
-			_, _ = fmt.Fprintf(table, "%s\t%s\n", in(lang, name), text)
-		}
-	}
-	line(message.Say("table/car", nil), console.OneLine(car.Make, car.Model, car.RawModelCode, car.Version), car.BodyType)
-	line(refusalWords("stated"), number(car.Year, ""), number(car.EngineCC, " cc"), car.Fuel)
-	var fob, cf string
-	if car.FOBPriceUSD != nil {
-		fob = "FOB USD " + car.FOBPriceUSD.String()
-	}
-	if car.CFPriceUSD != nil {
-		cf = "C&F USD " + car.CFPriceUSD.String()
-	}
-	line(refusalWords("price"), fob, cf)
-	_ = table.Flush()
-}
-
-// writeCandidates writes each candidate in two lines: the entry, and what agrees
-// with the car and what does not.
-func writeCandidates(w io.Writer, candidates []vehicle.Candidate, lang string) {
-	_, _ = fmt.Fprintf(w, "\n%s\n", in(lang, refusalWords("which")))
-	for i, c := range candidates {
-		facts := []string{
-			number(c.EngineCC, " cc"), fuelWord(c.Fuel, lang), madeIn(c, lang),
-			in(lang, refusalWords(string(c.Nearness))),
-		}
-		if c.TotalTaxesInTZS != nil {
-			facts = append(facts, in(lang, refusalWords("taxes"))+" TZS "+c.TotalTaxesInTZS.String())
-		}
-		_, _ = fmt.Fprintf(w, "%3d  %s\n     %s\n", i+1, console.Printable(c.Make+": "+c.ModelBody),
-			console.Printable(strings.Join(nonEmpty(facts), ", ")))
-		if why := console.Printable(translated(lang, c.Text, c.Why)); why != "" {
-			_, _ = fmt.Fprintf(w, "     %s\n", why)
-		}
-	}
-}
-
-// madeIn returns the years in which the cars of a candidate were made.
-func madeIn(c vehicle.Candidate, lang string) string {
-	switch {
-	case c.YearFrom == 0:
-		return number(c.YearTo, "")
-	case c.YearTo == 0:
-		return fmt.Sprintf("%d – (%s)", c.YearFrom, in(lang, refusalWords("now")))
-	}
-	return fmt.Sprintf("%d – %d", c.YearFrom, c.YearTo)
-}
-
-func fuelWord(fuel, lang string) string {
-	if fuel == "" {
-		return ""
-	}
-	return message.Word(fuel).In(lang)
-}
-
-// number returns a number with its unit; "" when it is not known.
-func number(n int, unit string) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.Itoa(n) + unit
-}
-
-func nonEmpty(parts []string) (kept []string) {
-	for _, part := range parts {
-		if part != "" {
-			kept = append(kept, part)
-		}
-	}
-	return kept
 }
