@@ -327,21 +327,21 @@ func (s services) callEverything(t *testing.T, caller *client.Client) {
 	must("vehicles", err)
 	_, err = caller.TRAStatus(ctx)
 	must("status", err)
-	hook, err := caller.CreateWebhook(ctx, client.WebhookRequest{URL: "https://example.com/", Events: []string{"job.completed"}})
+	hook, err := client.Send[client.Webhook](ctx, caller, "POST /v1/webhooks", client.WebhookRequest{URL: "https://example.com/", Events: []string{"job.completed"}})
 	must("webhook", err)
 	if err == nil {
-		_, err = caller.Deliveries(ctx, hook.ID)
+		_, err = caller.Do(ctx, client.Request{Path: "/v1/webhooks/" + hook.ID + "/deliveries"})
 		must("deliveries", err)
-		must("delete webhook", caller.DeleteWebhook(ctx, hook.ID))
+		_, err = caller.Do(ctx, client.Request{Method: http.MethodDelete, Path: "/v1/webhooks/" + hook.ID})
+		must("delete webhook", err)
 	}
 	table := "url\n" + s.site + cars[2].Path() + "\n" + s.site + cars[3].Path() + "\n" + s.site + "/gone\n"
 	batch, err := caller.CreateBatchFromTable(ctx, client.BatchTable{Type: "text/csv", Data: []byte(table)}, "a table")
 	if err != nil {
 		t.Fatalf("batch: %v", err)
 	}
-	for _, err := range caller.BatchEvents(ctx, batch.ID) {
-		must("events", err)
-	}
+	_, err = caller.Do(ctx, client.Request{Path: client.BatchPath(batch.ID) + "/events"}) // until the batch has ended
+	must("events", err)
 	file, err := caller.BatchFile(ctx, batch.ID, "xlsx", url.Values{})
 	must("results", err)
 	if err == nil {
@@ -349,9 +349,9 @@ func (s services) callEverything(t *testing.T, caller *client.Client) {
 		must("results", err)
 		must("results", file.Close())
 	}
-	_, err = caller.RetryBatch(ctx, batch.ID)
+	_, err = client.Send[client.Batch](ctx, caller, "POST "+client.BatchPath(batch.ID)+"/retry", nil)
 	must("retry", err)
-	_, err = caller.CancelBatch(ctx, batch.ID)
+	_, err = client.Send[client.Batch](ctx, caller, "DELETE "+client.BatchPath(batch.ID), nil)
 	must("cancel", err)
 	must("ready", caller.Ready(ctx))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"iter"
 	"maps"
 	"net/http"
 	"net/url"
@@ -63,7 +62,7 @@ type BatchOptions struct {
 
 // CreateBatch submits listings.
 func (c *Client) CreateBatch(ctx context.Context, r BatchRequest) (*Batch, error) {
-	return create[Batch](ctx, c, "/v1/batches", r)
+	return Send[Batch](ctx, c, "POST /v1/batches", r)
 }
 
 // BatchTable is a table of listings with a header, in a media type that the API
@@ -106,32 +105,12 @@ func with(query url.Values, name, value string) url.Values {
 	return result
 }
 
-func batchPath(id string) string { return "/v1/batches/" + url.PathEscape(id) }
+// BatchPath is where a batch is.
+func BatchPath(id string) string { return "/v1/batches/" + url.PathEscape(id) }
 
 // Batch returns the status of a batch.
 func (c *Client) Batch(ctx context.Context, id string) (*Batch, error) {
-	return get[Batch](ctx, c, batchPath(id), nil)
-}
-
-// Batches returns the caller's batches, newest first.
-func (c *Client) Batches(ctx context.Context) iter.Seq2[*Batch, error] {
-	return list[Batch](ctx, c, "/v1/batches", "batches", url.Values{})
-}
-
-// CancelBatch cancels the rows that wait. Running ones finish.
-func (c *Client) CancelBatch(ctx context.Context, id string) (*Batch, error) {
-	return call[Batch](ctx, c, Request{Method: http.MethodDelete, Path: batchPath(id)})
-}
-
-// RetryBatch retries the failed rows.
-func (c *Client) RetryBatch(ctx context.Context, id string) (*Batch, error) {
-	return create[Batch](ctx, c, batchPath(id)+"/retry", nil)
-}
-
-// BatchEvents returns a batch now, and whenever a row has changed its state, at most
-// twice a second. In the last one no row waits or runs.
-func (c *Client) BatchEvents(ctx context.Context, id string) iter.Seq2[*Batch, error] {
-	return events[Batch](ctx, c, batchPath(id)+"/events")
+	return Send[Batch](ctx, c, "GET "+BatchPath(id), nil)
 }
 
 // BatchItem is a row of a batch.
@@ -146,18 +125,10 @@ type BatchItem struct {
 	Error     *vehicle.Error `json:"error"`
 }
 
-// BatchItems returns the rows of a batch in their order, without their estimates. With
-// a state it returns those in it.
-func (c *Client) BatchItems(ctx context.Context, id, state string) iter.Seq2[*BatchItem, error] {
-	query := url.Values{}
-	setText(query, "state", state)
-	return list[BatchItem](ctx, c, batchPath(id)+"/items", "items", query)
-}
-
 // BatchFile returns the results of a batch as a file: json, ndjson, csv, xlsx or another
 // format of the API, with further parameters of the query. The caller closes it.
 func (c *Client) BatchFile(ctx context.Context, id, format string, query url.Values) (io.ReadCloser, error) {
-	response, err := c.Open(ctx, Request{Path: withQuery(batchPath(id)+"/results", with(query, "format", format))})
+	response, err := c.Open(ctx, Request{Path: withQuery(BatchPath(id)+"/results", with(query, "format", format))})
 	if err != nil {
 		return nil, err
 	}

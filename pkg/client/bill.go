@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 
 	"ushuru/pkg/vehicle"
 )
@@ -49,9 +48,9 @@ type BillMissing struct {
 // CheckBill checks a bill. The API stores none, so a request that takes longer than one
 // answer is sent again, which finds the estimate of the car further on.
 func (c *Client) CheckBill(ctx context.Context, r BillRequest) (*Bill, error) {
-	body, err := json.Marshal(r)
+	request, err := posted("/v1/bill-check", r)
 	if err != nil {
 		return nil, err
 	}
-	return call[Bill](ctx, c, Request{Path: "/v1/bill-check", Body: body})
+	return call[Bill](ctx, c, request)
 }

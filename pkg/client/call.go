@@ -9,24 +9,38 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"strings"
+	"time"
+
+	"ushuru/pkg/pace"
 )
 
-// get returns what the API answers to a GET of a path with its query.
-func get[T any](ctx context.Context, c *Client, path string, query url.Values) (*T, error) {
-	return call[T](ctx, c, Request{Path: withQuery(path, query)})
-}
+// pollInterval is the time between two readings of what has not ended.
+const pollInterval = 500 * time.Millisecond
 
-// create returns what the API answers to a POST that is carried out once, however often
-// it is sent. A nil body is none.
-func create[T any](ctx context.Context, c *Client, path string, body any) (*T, error) {
-	r := Request{Method: http.MethodPost, Path: path, Header: http.Header{"Idempotency-Key": {rand.Text()}}}
-	if body != nil {
-		var err error
-		if r.Body, err = json.Marshal(body); err != nil {
-			return nil, fmt.Errorf("client: request: %w", err)
-		}
+// Send calls an operation of the API, such as "GET /v1/jobs/ID", with a body unless it is nil. A
+// POST is carried out once, however often it is sent.
+func Send[T any](ctx context.Context, c *Client, operation string, body any) (*T, error) {
+	method, path, _ := strings.Cut(operation, " ")
+	r, err := posted(path, body)
+	if err != nil {
+		return nil, err
+	}
+	if r.Method = method; method == http.MethodPost {
+		r.Header = http.Header{"Idempotency-Key": {rand.Text()}}
 	}
 	return call[T](ctx, c, r)
+}
+
+// posted returns a request with a body unless it is nil.
+func posted(path string, body any) (r Request, err error) {
+	r.Path = path
+	if body != nil {
+		if r.Body, err = json.Marshal(body); err != nil {
+			return r, fmt.Errorf("client: request: %w", err)
+		}
+	}
+	return r, nil
 }
 
 // call returns what the API answers to a request.
@@ -40,6 +54,9 @@ func call[T any](ctx context.Context, c *Client, r Request) (*T, error) {
 
 func decode[T any](data []byte) (*T, error) {
 	result := new(T)
+	if len(data) == 0 {
+		return result, nil // of what was deleted
+	}
 	if err := json.Unmarshal(data, result); err != nil {
 		return nil, fmt.Errorf("client: response: %w", err)
 	}
@@ -60,11 +77,14 @@ func (r *Raw) keep(data json.RawMessage) { r.JSON = data }
 // MarshalJSON implements json.Marshaler.
 func (r Raw) MarshalJSON() ([]byte, error) { return r.JSON, nil }
 
-// list returns the entries of a list, page after page; field has them in a page. The
+// List returns the entries of a list, page after page; field has them in a page. The
 // iteration ends with the first error.
-func list[T any](ctx context.Context, c *Client, path, field string, query url.Values) iter.Seq2[*T, error] {
+func List[T any](ctx context.Context, c *Client, path, field string, query url.Values) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		query := maps.Clone(query)
+		if query == nil {
+			query = url.Values{}
+		}
 		for {
 			entries, next, err := page[T](ctx, c, path, field, query)
 			if err != nil {
@@ -86,7 +106,7 @@ func list[T any](ctx context.Context, c *Client, path, field string, query url.V
 
 // page returns one page of a list, and the cursor of the next one.
 func page[T any](ctx context.Context, c *Client, path, field string, query url.Values) (entries []*T, next string, err error) {
-	found, err := get[map[string]json.RawMessage](ctx, c, path, query)
+	found, err := Send[map[string]json.RawMessage](ctx, c, "GET "+withQuery(path, query), nil)
 	if err != nil {
 		return nil, "", err
 	}
@@ -112,9 +132,28 @@ func withQuery(path string, query url.Values) string {
 	return path + "?" + query.Encode()
 }
 
-// setText sets a parameter unless its value is empty.
-func setText(query url.Values, name, value string) {
-	if value != "" {
-		query.Set(name, value)
+// Follow reads what is at a path until it has ended, and returns it. It tells of every reading.
+func Follow[T any, P interface {
+	*T
+	HasEnded() bool
+}](ctx context.Context, c *Client, path string, tell ...func(*T)) (*T, error) {
+	wait := http.Header{"Prefer": {"wait=25"}} // proxies cut what takes longer
+	if len(tell) > 0 {
+		wait.Set("Prefer", "wait=1")
+	}
+	for {
+		now, err := call[T](ctx, c, Request{Path: path, Header: wait})
+		if err != nil {
+			return nil, err
+		}
+		for _, told := range tell {
+			told(now)
+		}
+		if P(now).HasEnded() {
+			return now, nil
+		}
+		if err := pace.Sleep(ctx, pollInterval); err != nil {
+			return nil, err
+		}
 	}
 }

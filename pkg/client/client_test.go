@@ -23,7 +23,6 @@ type script struct {
 	answers  []func(http.ResponseWriter)
 	requests []string
 	keys     []string // Idempotency-Key of each attempt
-	lastIDs  []string // Last-Event-ID of each request
 	broken   int      // connections that are lost first
 	lost     error    // with which; nil is an unexpected end
 	halved   int      // responses that break off
@@ -35,7 +34,6 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 		s.broken--
 		return nil, cmp.Or(s.lost, io.ErrUnexpectedEOF)
 	}
-	s.lastIDs = append(s.lastIDs, r.Header.Get("Last-Event-ID"))
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"net/http"
 	"net/url"
 	"strings"
@@ -13,17 +12,6 @@ import (
 
 	"ushuru/pkg/pace"
 	"ushuru/pkg/vehicle"
-)
-
-const (
-	// preferWait asks the API to answer a request for a job when the job ends, or
-	// after this many seconds. Proxies cut what takes longer.
-	preferWait  = "wait=25"
-	preferAsync = "respond-async"
-
-	// pollInterval is the minimum time between two such requests, should the API
-	// answer at once.
-	pollInterval = time.Second
 )
 
 // Job is work that the API does for one or more callers.
@@ -77,17 +65,14 @@ func (j *Job) Failure() error {
 	return failure
 }
 
-func jobPath(id string) string { return "/v1/jobs/" + url.PathEscape(id) }
-
-// Job returns a job as it is now. With terms the cost in its result is that on these
-// terms; the zero Terms are those of Ushuru.
-func (c *Client) Job(ctx context.Context, id string, terms Terms) (*Job, error) {
+// JobPath is where a job is. With terms the cost in its result is that on these terms; the
+// zero Terms are those of Ushuru.
+func JobPath(id string, terms Terms, more ...string) (string, error) {
 	query, err := terms.query()
-	if err != nil {
-		return nil, err
+	for i := 0; i+1 < len(more); i += 2 {
+		query.Set(more[i], more[i+1])
 	}
-	query.Set("fields", "all")
-	return get[Job](ctx, c, jobPath(id), query)
+	return withQuery("/v1/jobs/"+url.PathEscape(id), query), err
 }
 
 // ListedJob is a job in the list of those that the caller's key has requested.
@@ -104,46 +89,18 @@ type ListedJob struct {
 	Error   *vehicle.Error      `json:"error"` // once failed or cancelled
 }
 
-// Jobs returns the jobs that the caller's key has requested, newest first. With a state
-// it returns those in it.
-func (c *Client) Jobs(ctx context.Context, state string) iter.Seq2[*ListedJob, error] {
-	query := url.Values{}
-	setText(query, "state", state)
-	return list[ListedJob](ctx, c, "/v1/jobs", "jobs", query)
-}
-
-// RetryJob submits the request of a failed job again, and returns the new job.
-func (c *Client) RetryJob(ctx context.Context, id string) (*Job, error) {
-	return create[Job](ctx, c, jobPath(id)+"/retry", nil)
-}
-
-// CancelJob cancels a job that no other caller waits for.
-func (c *Client) CancelJob(ctx context.Context, id string) (*Job, error) {
-	return call[Job](ctx, c, Request{Method: http.MethodDelete, Path: jobPath(id)})
-}
-
-// JobEvents returns a job now, and whenever its state or progress has changed. The last
-// one has its result or error.
-func (c *Client) JobEvents(ctx context.Context, id string, terms Terms) iter.Seq2[*Job, error] {
-	query, err := terms.query()
-	if err != nil {
-		return func(yield func(*Job, error) bool) { yield(nil, err) }
+// await submits a request and waits for its result. It tells progress of the job, when its
+// state or progress changes.
+func await[T any](ctx context.Context, c *Client, r Request, progress []func(*Job)) (*T, error) {
+	if r.Header == nil {
+		r.Header = http.Header{}
 	}
-	return events[Job](ctx, c, withQuery(jobPath(id)+"/events", query))
-}
-
-// await submits an operation and returns its result as the API wrote it.
-func (c *Client) await(ctx context.Context, o Operation, progress []func(*Job)) (json.RawMessage, error) {
-	prefer := preferWait
+	r.Header.Set("Prefer", "wait=25")
 	if len(progress) > 0 {
-		prefer = preferAsync
-	}
-	r, err := preferring(o, prefer)
-	if err != nil {
-		return nil, err
+		r.Header.Set("Prefer", "respond-async")
 	}
 	var result json.RawMessage
-	err = pace.Retry(ctx, pace.Backoff{
+	err := pace.Retry(ctx, pace.Backoff{
 		InitialDelay: initialBackoff, MaxDelay: maxBackoff, MaxAttempts: maxResubmits + 1, RetryAfter: retryAfterOf,
 		// What is an error of HTTP was repeated by Do.
 		IsPermanent: func(err error) bool {
@@ -154,7 +111,10 @@ func (c *Client) await(ctx context.Context, o Operation, progress []func(*Job)) 
 		result, err = c.resultOf(ctx, r, progress)
 		return err
 	})
-	return result, err
+	if err != nil {
+		return nil, err
+	}
+	return decode[T](result)
 }
 
 // resultOf sends a request and returns its result, or that of the job that it starts.
@@ -168,7 +128,7 @@ func (c *Client) resultOf(ctx context.Context, r Request, progress []func(*Job))
 			}
 			return response.Body, nil
 		}
-		job, err := c.awaitJob(ctx, location, progress)
+		job, err := Follow(ctx, c, location, progress...)
 		if err != nil {
 			return nil, err
 		}
@@ -195,42 +155,4 @@ func unfinishedJob(response *Response, err error) (location string) {
 		return ""
 	}
 	return location
-}
-
-// awaitJob waits for the end of a job. It tells progress of it by the job's stream; when
-// that cannot be had it polls.
-func (c *Client) awaitJob(ctx context.Context, location string, progress []func(*Job)) (*Job, error) {
-	tell := func(job *Job) {
-		for _, told := range progress {
-			told(job)
-		}
-	}
-	if len(progress) > 0 {
-		path, query, _ := strings.Cut(location, "?")
-		if query != "" {
-			query = "?" + query
-		}
-		for job, err := range events[Job](ctx, c, path+"/events"+query) {
-			if err != nil {
-				break
-			}
-			tell(job)
-			if job.HasEnded() {
-				return job, nil
-			}
-		}
-	}
-	for {
-		job, err := call[Job](ctx, c, Request{Path: location, Header: http.Header{"Prefer": {preferWait}}})
-		if err != nil {
-			return nil, err
-		}
-		tell(job)
-		if job.HasEnded() {
-			return job, nil
-		}
-		if err := pace.Sleep(ctx, pollInterval); err != nil {
-			return nil, err
-		}
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"mime/multipart"
 	"net/http"
@@ -56,30 +57,6 @@ func (t Terms) query() (url.Values, error) {
 // allFields asks for all members of a result: those that the API leaves out would be read as zeros.
 const allFields = "?fields=all"
 
-// Operation is a request whose result may take long.
-type Operation interface {
-	// request returns it without its preferences.
-	request() (Request, error)
-}
-
-// preferring returns the request of an operation with a preference.
-func preferring(o Operation, prefer string) (Request, error) {
-	r, err := o.request()
-	if err != nil {
-		return r, fmt.Errorf("client: request: %w", err)
-	}
-	if r.Header == nil {
-		r.Header = http.Header{}
-	}
-	r.Header.Set("Prefer", prefer)
-	return r, nil
-}
-
-func posted(path string, body any) (Request, error) {
-	data, err := json.Marshal(body)
-	return Request{Path: path, Body: data}, err
-}
-
 // EstimateRequest asks for the estimate of a listing.
 type EstimateRequest struct {
 	Terms
@@ -92,8 +69,6 @@ type EstimateRequest struct {
 	Explain         bool           `json:"explain,omitempty"`         // the source of each value
 }
 
-func (r EstimateRequest) request() (Request, error) { return posted("/v1/estimate"+allFields, r) }
-
 // Estimate is the estimate of a listing.
 type Estimate struct {
 	vehicle.Estimate
@@ -102,7 +77,7 @@ type Estimate struct {
 
 // Estimate estimates a listing, and waits for the estimate.
 func (c *Client) Estimate(ctx context.Context, r EstimateRequest, progress ...func(*Job)) (*Estimate, error) {
-	return await[Estimate](ctx, c, r, progress)
+	return awaitPosted[Estimate](ctx, c, "/v1/estimate", r, progress)
 }
 
 // QuoteRequest asks for the estimate of a car that the caller describes.
@@ -118,8 +93,6 @@ type QuoteRequest struct {
 	PriceCandidates bool           `json:"priceCandidates,omitempty"`
 }
 
-func (r QuoteRequest) request() (Request, error) { return posted("/v1/quote"+allFields, r) }
-
 // Quote is the estimate of a described car.
 type Quote struct {
 	vehicle.Quote
@@ -128,7 +101,7 @@ type Quote struct {
 
 // Quote estimates a car that the caller describes, and waits for the estimate.
 func (c *Client) Quote(ctx context.Context, r QuoteRequest, progress ...func(*Job)) (*Quote, error) {
-	return await[Quote](ctx, c, r, progress)
+	return awaitPosted[Quote](ctx, c, "/v1/quote", r, progress)
 }
 
 // CompareRequest asks which of two listings is the better buy.
@@ -139,8 +112,6 @@ type CompareRequest struct {
 	URL2 string `json:"url2"`
 }
 
-func (r CompareRequest) request() (Request, error) { return posted("/v1/compare"+allFields, r) }
-
 // Comparison compares two listings.
 type Comparison struct {
 	vehicle.Comparison
@@ -149,7 +120,7 @@ type Comparison struct {
 
 // Compare compares two listings, and waits for the comparison.
 func (c *Client) Compare(ctx context.Context, r CompareRequest, progress ...func(*Job)) (*Comparison, error) {
-	return await[Comparison](ctx, c, r, progress)
+	return awaitPosted[Comparison](ctx, c, "/v1/compare", r, progress)
 }
 
 // ReportRequest asks for the report of an inspection sheet: a URL, or a file with its
@@ -160,26 +131,20 @@ type ReportRequest struct {
 	Name string // of the file
 }
 
+// request returns the request with its file.
 func (r ReportRequest) request() (Request, error) {
 	if r.File == nil {
-		return posted("/v1/condition-report"+allFields, map[string]string{"url": r.URL})
+		return posted(reportPath+allFields, map[string]string{"url": r.URL})
 	}
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	part, err := form.CreateFormFile("file", r.Name)
-	if err != nil {
-		return Request{}, err
+	if err == nil {
+		_, err = part.Write(r.File)
 	}
-	if _, err := part.Write(r.File); err != nil {
-		return Request{}, err
-	}
-	if err := form.Close(); err != nil {
-		return Request{}, err
-	}
-	return Request{
-		Path: "/v1/condition-report" + allFields, Body: body.Bytes(),
-		Header: http.Header{"Content-Type": {form.FormDataContentType()}},
-	}, nil
+	err = errors.Join(err, form.Close())
+	header := http.Header{"Content-Type": {form.FormDataContentType()}}
+	return Request{Path: reportPath + allFields, Body: body.Bytes(), Header: header}, err
 }
 
 // ConditionReport is what an inspection sheet says.
@@ -190,25 +155,30 @@ type ConditionReport struct {
 
 // ConditionReport reads an inspection sheet, and waits for the report.
 func (c *Client) ConditionReport(ctx context.Context, r ReportRequest, progress ...func(*Job)) (*ConditionReport, error) {
-	return await[ConditionReport](ctx, c, r, progress)
+	request, err := r.request()
+	if err != nil {
+		return nil, err
+	}
+	return await[ConditionReport](ctx, c, request, progress)
 }
+
+const reportPath = "/v1/condition-report"
 
 // DamageMap returns the drawing of a car's panels with the damage of a report, by its
 // id, as SVG.
 func (c *Client) DamageMap(ctx context.Context, id string) ([]byte, error) {
-	response, err := c.Do(ctx, Request{Path: "/v1/condition-report/" + url.PathEscape(id) + "/map.svg"})
+	response, err := c.Do(ctx, Request{Path: reportPath + "/" + url.PathEscape(id) + "/map.svg"})
 	if err != nil {
 		return nil, err
 	}
 	return response.Body, nil
 }
 
-// await submits an operation and waits for its result. It tells progress of the job, when its
-// state or progress changes.
-func await[T any](ctx context.Context, c *Client, o Operation, progress []func(*Job)) (*T, error) {
-	result, err := c.await(ctx, o, progress)
+// awaitPosted posts a body and waits for the result.
+func awaitPosted[T any](ctx context.Context, c *Client, path string, body any, progress []func(*Job)) (*T, error) {
+	r, err := posted(path+allFields, body)
 	if err != nil {
 		return nil, err
 	}
-	return decode[T](result)
+	return await[T](ctx, c, r, progress)
 }

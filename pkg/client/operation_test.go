@@ -28,42 +28,26 @@ var operations = map[string]func(context.Context, *client.Client){
 	"GET /v1/vehicles/{modelBody}/years": func(ctx context.Context, c *client.Client) {
 		_, _ = c.ModelYears(ctx, client.YearsQuery{ModelBody: "id"})
 	},
-	"GET /v1/jobs/{id}":        func(ctx context.Context, c *client.Client) { _, _ = c.Job(ctx, "id", client.Terms{}) },
-	"DELETE /v1/jobs/{id}":     func(ctx context.Context, c *client.Client) { _, _ = c.CancelJob(ctx, "id") },
-	"GET /v1/jobs":             func(ctx context.Context, c *client.Client) { first(c.Jobs(ctx, "failed")) },
-	"POST /v1/jobs/{id}/retry": func(ctx context.Context, c *client.Client) { _, _ = c.RetryJob(ctx, "id") },
-	"GET /v1/jobs/{id}/events": func(ctx context.Context, c *client.Client) { first(c.JobEvents(ctx, "id", client.Terms{})) },
-	"POST /v1/batches":         func(ctx context.Context, c *client.Client) { _, _ = c.CreateBatch(ctx, client.BatchRequest{}) },
-	"GET /v1/batches":          func(ctx context.Context, c *client.Client) { first(c.Batches(ctx)) },
-	"GET /v1/batches/{id}":     func(ctx context.Context, c *client.Client) { _, _ = c.Batch(ctx, "id") },
-	"DELETE /v1/batches/{id}":  func(ctx context.Context, c *client.Client) { _, _ = c.CancelBatch(ctx, "id") },
-	"GET /v1/batches/{id}/items": func(ctx context.Context, c *client.Client) {
-		first(c.BatchItems(ctx, "id", "failed"))
+	"POST /v1/batches":     func(ctx context.Context, c *client.Client) { _, _ = c.CreateBatch(ctx, client.BatchRequest{}) },
+	"GET /v1/batches/{id}": func(ctx context.Context, c *client.Client) { _, _ = c.Batch(ctx, "id") },
+	"GET /v1/jobs": func(ctx context.Context, c *client.Client) {
+		for range client.List[client.ListedJob](ctx, c, "/v1/jobs", "jobs", nil) {
+			return
+		}
 	},
-	"GET /v1/batches/{id}/events": func(ctx context.Context, c *client.Client) { first(c.BatchEvents(ctx, "id")) },
-	"POST /v1/batches/{id}/retry": func(ctx context.Context, c *client.Client) { _, _ = c.RetryBatch(ctx, "id") },
-	"POST /v1/webhooks": func(ctx context.Context, c *client.Client) {
-		_, _ = c.CreateWebhook(ctx, client.WebhookRequest{})
+	"GET /v1/jobs/{id}": func(ctx context.Context, c *client.Client) {
+		path, _ := client.JobPath("id", client.Terms{})
+		_, _ = client.Follow[client.Job](ctx, c, path)
 	},
-	"GET /v1/webhooks":      func(ctx context.Context, c *client.Client) { _, _ = c.Webhooks(ctx) },
-	"GET /v1/webhooks/{id}": func(ctx context.Context, c *client.Client) { _, _ = c.Webhook(ctx, "id") },
-	"PATCH /v1/webhooks/{id}": func(ctx context.Context, c *client.Client) {
-		_, _ = c.UpdateWebhook(ctx, "id", client.WebhookRequest{})
+	"DELETE /v1/jobs/{id}": func(ctx context.Context, c *client.Client) {
+		_, _ = client.Send[client.Job](ctx, c, "DELETE /v1/jobs/id", nil)
 	},
-	"DELETE /v1/webhooks/{id}":         func(ctx context.Context, c *client.Client) { _ = c.DeleteWebhook(ctx, "id") },
-	"POST /v1/webhooks/{id}/rotate":    func(ctx context.Context, c *client.Client) { _, _ = c.RotateWebhook(ctx, "id") },
-	"POST /v1/webhooks/{id}/enable":    func(ctx context.Context, c *client.Client) { _, _ = c.EnableWebhook(ctx, "id") },
-	"POST /v1/webhooks/{id}/test":      func(ctx context.Context, c *client.Client) { _, _ = c.TestWebhook(ctx, "id") },
-	"POST /v1/webhooks/{id}/verify":    func(ctx context.Context, c *client.Client) { _, _ = c.VerifyWebhook(ctx, "id") },
-	"GET /v1/webhooks/{id}/deliveries": func(ctx context.Context, c *client.Client) { _, _ = c.Deliveries(ctx, "id") },
-	"POST /v1/webhooks/{id}/deliveries/{delivery}/redeliver": func(ctx context.Context, c *client.Client) {
-		_, _ = c.Redeliver(ctx, "id", "id")
+	"POST /v1/jobs/{id}/retry": func(ctx context.Context, c *client.Client) {
+		_, _ = client.Send[client.Job](ctx, c, "POST /v1/jobs/id/retry", nil)
 	},
 	"GET /v1/tra-status": func(ctx context.Context, c *client.Client) { _, _ = c.TRAStatus(ctx) },
 	"GET /readyz":        func(ctx context.Context, c *client.Client) { _ = c.Ready(ctx) },
 }
-
-func first[T any](entries func(func(T, error) bool)) { entries(func(T, error) bool { return false }) }
 
 // recorder answers every request with an error and records it.
 type recorder struct{ requests []*http.Request }

@@ -28,9 +28,11 @@ type YearsQuery struct {
 // path returns the path of the request with its query.
 func (q YearsQuery) path() string {
 	query := url.Values{}
-	setText(query, "make", q.Make)
-	setText(query, "fuel", q.Fuel)
-	setText(query, "landing", q.Landing)
+	for name, value := range map[string]string{"make": q.Make, "fuel": q.Fuel, "landing": q.Landing} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
 	if q.EngineCC != 0 {
 		query.Set("engine_cc", strconv.Itoa(q.EngineCC))
 	}
@@ -55,7 +57,7 @@ func (c *Client) AwaitModelYears(ctx context.Context, q YearsQuery) (found *vehi
 			return found, err
 		}
 		for found.Pending > 0 {
-			if err := pace.Sleep(ctx, 2*pollInterval); err != nil {
+			if err := pace.Sleep(ctx, 2*time.Second); err != nil {
 				return found, err
 			}
 			if found, err = c.ModelYears(ctx, q); err != nil {
@@ -90,7 +92,7 @@ type TRAStatus struct {
 
 // TRAStatus returns the status of TRA's calculator.
 func (c *Client) TRAStatus(ctx context.Context) (*TRAStatus, error) {
-	return get[TRAStatus](ctx, c, "/v1/tra-status", nil)
+	return Send[TRAStatus](ctx, c, "GET /v1/tra-status", nil)
 }
 
 // Ready returns nil when the API serves requests.

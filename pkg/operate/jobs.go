@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ import (
 // Errors of actions on jobs.
 var (
 	// ErrEnded means that a job had ended before it could be cancelled.
-	ErrEnded = errors.New("operate: the job had ended before")
+	ErrEnded = errors.New("the job had ended before")
 	// ErrNotFailed means that a job that is to be retried has not failed and was not cancelled.
 	ErrNotFailed = errors.New("operate: only a job that failed or was cancelled can be retried")
 	// ErrUploadGone means that the page or file of a job was deleted at its end.
@@ -143,7 +144,7 @@ func (o *Operator) CancelJob(ctx context.Context, id string) (*jobs.Job, error) 
 			return nil, err
 		}
 		if job.State.Ended() {
-			return job, ErrEnded
+			return job, fmt.Errorf("%w: %s", ErrEnded, job.State)
 		}
 		return o.cancelJob(ctx, id)
 	})

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"ushuru/pkg/cli/console"
-	"ushuru/pkg/fetch"
 	"ushuru/pkg/operate"
 	"ushuru/pkg/tra"
 )
@@ -54,24 +55,9 @@ func (c *cacheDrop) Run(s *Session) error {
 
 // Sites is about the sites that pages are fetched from.
 type Sites struct {
-	List   sitesList   `cmd:"" help:"List the sites that are paused."`
+	List   plain       `cmd:"" help:"List the sites that are paused."`
 	Pause  sitesPause  `cmd:"" help:"Request no pages of a site for a time."`
 	Resume sitesResume `cmd:"" help:"End the pauses of a site, also those that it has asked for."`
-}
-
-type sitesList struct{ action }
-
-// Run is called by kong.
-func (c *sitesList) Run(s *Session) error {
-	return c.run(s, func(ctx context.Context, o *operate.Operator) (printed, error) {
-		return as(listed("HOST\tPAUSED UNTIL\tBY", func(p fetch.Pause) []string {
-			by := "the site"
-			if p.ByOperator {
-				by = "an operator"
-			}
-			return []string{p.Host, console.Time(p.Until), by}
-		}))(o.SitePauses(ctx))
-	})
 }
 
 type sitesPause struct {
@@ -99,44 +85,24 @@ type sitesResume struct {
 
 // Run is called by kong.
 func (c *sitesResume) Run(s *Session) error {
-	return c.run(s, func(ctx context.Context, o *operate.Operator) (printed, error) {
-		n, err := o.ResumeSite(ctx, c.Site)
-		return after(said(map[string]int{"pausesEnded": n}, "%d pauses ended", n), err)
-	})
+	return c.run(s, deeds["sites resume"].operator.about(c.Site))
 }
 
 // Queues is about the queues of tasks, which ushuru status lists.
 type Queues struct {
-	Pause  queuesPause  `cmd:"" help:"Have no worker take tasks of a queue until it is resumed."`
-	Resume queuesResume `cmd:"" help:"Have workers take the tasks of a queue again."`
+	Pause  ofQueue `cmd:"" help:"Have no worker take tasks of a queue until it is resumed."`
+	Resume ofQueue `cmd:"" help:"Have workers take the tasks of a queue again."`
 }
 
-type queuesPause struct {
+type ofQueue struct {
 	action
 
 	Queue string `arg:"" help:"Name of the queue."`
 }
 
 // Run is called by kong.
-func (c *queuesPause) Run(s *Session) error {
-	return c.run(s, func(ctx context.Context, o *operate.Operator) (printed, error) {
-		record := map[string]any{"queue": c.Queue, "paused": true}
-		return after(said(record, "paused %s", c.Queue), o.PauseQueue(ctx, c.Queue))
-	})
-}
-
-type queuesResume struct {
-	action
-
-	Queue string `arg:"" help:"Name of the queue."`
-}
-
-// Run is called by kong.
-func (c *queuesResume) Run(s *Session) error {
-	return c.run(s, func(ctx context.Context, o *operate.Operator) (printed, error) {
-		record := map[string]any{"queue": c.Queue, "paused": false}
-		return after(said(record, "resumed %s", c.Queue), o.ResumeQueue(ctx, c.Queue))
-	})
+func (c *ofQueue) Run(s *Session, k *kong.Context) error {
+	return c.run(s, deeds[nameOf(k.Selected())].operator.about(c.Queue))
 }
 
 // AI is about the AI.
@@ -183,18 +149,7 @@ func (c *aiBudget) Run(s *Session) error {
 
 // Breaker is about the breakers of the workers that call TRA.
 type Breaker struct {
-	Reset breakerReset `cmd:"" help:"Close the breakers of all workers that call TRA, within 4 s."`
-}
-
-type breakerReset struct{ action }
-
-// Run is called by kong.
-func (c *breakerReset) Run(s *Session) error {
-	return c.run(s, func(ctx context.Context, o *operate.Operator) (printed, error) {
-		record := map[string]any{"closedWithinSeconds": tra.WorkerInterval.Seconds()}
-		closed := said(record, "the workers that call TRA close their breakers within %v", tra.WorkerInterval)
-		return after(closed, o.ResetBreaker(ctx))
-	})
+	Reset plain `cmd:"" help:"Close the breakers of all workers that call TRA, within 4 s."`
 }
 
 // Actions lists what operators did.

@@ -129,7 +129,7 @@ func failuresOf(ctx context.Context, api *client.Client, status *client.Batch) (
 		if status.Counts[state] == 0 {
 			continue
 		}
-		for item, err := range api.BatchItems(ctx, status.ID, state) {
+		for item, err := range items(ctx, api, status.ID, state) {
 			if err != nil {
 				return nil, err
 			}

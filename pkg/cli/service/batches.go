@@ -2,8 +2,8 @@ package service
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"net/url"
 	"path/filepath"
@@ -21,12 +21,12 @@ import (
 // all keys. The command batch submits one.
 type Batches struct {
 	List    batchesList    `cmd:"" help:"List your batches, newest first; as the operator, those of all API keys."`
-	Show    batchesShow    `cmd:"" help:"Print the status of a batch."`
+	Show    one            `cmd:"" help:"Print the status of a batch."`
 	Rows    batchesRows    `cmd:"" help:"List the rows of a batch with their state."`
 	Results batchesResults `cmd:"" help:"Write the results of a batch to a file, also while it runs."`
 	Follow  batchesFollow  `cmd:"" help:"Wait for the end of a batch."`
-	Cancel  batchesCancel  `cmd:"" help:"Cancel the rows of a batch that wait; as the operator, those that run too."`
-	Retry   batchesRetry   `cmd:"" help:"Retry the failed and the cancelled rows of a batch."`
+	Cancel  one            `cmd:"" help:"Cancel the rows of a batch that wait; as the operator, those that run too."`
+	Retry   one            `cmd:"" help:"Retry the failed and the cancelled rows of a batch."`
 }
 
 // batchID names a batch.
@@ -128,7 +128,7 @@ func (c *batchesList) Run(s *Session) error {
 			return []string{
 				b.ID, b.State, strconv.Itoa(b.Rows), callersBatch(b).outcomes(), console.Time(b.Created), console.Time(b.Ended),
 			}
-		}))(first(api.Batches(ctx), c.Limit))
+		}))(first(client.List[client.Batch](ctx, api, "/v1/batches", "batches", nil), c.Limit))
 	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
 		all, err := o.Batches(ctx, operate.BatchFilter{Key: c.Owner, Running: c.Running, Limit: c.Limit})
 		views := make([]batchView, len(all))
@@ -141,52 +141,6 @@ func (c *batchesList) Run(s *Session) error {
 				console.Time(v.Created), console.Time(v.Ended),
 			}
 		}))(views, err)
-	})
-}
-
-type batchesShow struct {
-	target
-	batchID
-}
-
-// Run is called by kong.
-func (c *batchesShow) Run(s *Session) error {
-	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
-		return as(showCallersBatch)(api.Batch(ctx, c.ID))
-	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
-		return as(showAnyBatch)(o.Batch(ctx, c.ID))
-	})
-}
-
-type batchesCancel struct {
-	target
-	batchID
-}
-
-// Run is called by kong.
-func (c *batchesCancel) Run(s *Session) error {
-	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
-		return as(showCallersBatch)(api.CancelBatch(ctx, c.ID))
-	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
-		return as(showAnyBatch)(o.CancelBatch(ctx, c.ID))
-	})
-}
-
-type batchesRetry struct {
-	target
-	batchID
-}
-
-// Run is called by kong.
-func (c *batchesRetry) Run(s *Session) error {
-	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
-		return as(showCallersBatch)(api.RetryBatch(ctx, c.ID))
-	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
-		b, err := o.RetryBatch(ctx, c.ID)
-		if errors.Is(err, batch.ErrNoneFailed) {
-			err = errors.New("no row of the batch has failed")
-		}
-		return as(showAnyBatch)(b, err)
 	})
 }
 
@@ -205,8 +159,18 @@ func (c *batchesRows) Run(s *Session) error {
 				why = i.Error.Code + ": " + i.Error.Message
 			}
 			return []string{strconv.Itoa(i.Row), i.Sheet, i.Reference, i.State, i.URL, why}
-		}))(first(api.BatchItems(ctx, c.ID, c.State), math.MaxInt))
+		}))(first(items(ctx, api, c.ID, c.State), math.MaxInt))
 	})
+}
+
+// items returns the rows of a batch in their order, without their estimates; with a state those
+// in it.
+func items(ctx context.Context, api *client.Client, id, state string) iter.Seq2[*client.BatchItem, error] {
+	query := url.Values{}
+	if state != "" {
+		query.Set("state", state)
+	}
+	return client.List[client.BatchItem](ctx, api, client.BatchPath(id)+"/items", "items", query)
 }
 
 type batchesResults struct {
@@ -274,32 +238,25 @@ func exitOf(b *client.Batch, allowFailures bool) error {
 }
 
 // followBatch waits for the end of a batch and shows its progress.
-func followBatch(ctx context.Context, s *Session, api *client.Client, id string) (ended *client.Batch, err error) {
+func followBatch(ctx context.Context, s *Session, api *client.Client, id string) (*client.Batch, error) {
 	progress := s.NewProgress(false)
 	defer progress.End()
-	for b, err := range api.BatchEvents(ctx, id) {
-		if err != nil && ctx.Err() != nil {
-			progress.End()
-			why, status := "Stopped", console.ExitFailure
-			if s.Ctx.Err() == nil {
-				why, status = "The time of --timeout is over", console.ExitRows
-			}
-			_, _ = fmt.Fprintf(s.Err, "%s. The batch continues on the server. "+
-				"Run the same command again, or: ushuru batches follow %s\n", why, id)
-			return nil, console.ExitError{Status: status}
-		}
-		if err != nil {
-			return nil, err
-		}
-		ended = b
+	b, err := client.Follow(ctx, api, client.BatchPath(id), func(b *client.Batch) {
 		if !b.HasEnded() {
 			progress.Show(batchProgress(b))
 		}
+	})
+	if err != nil && ctx.Err() != nil {
+		progress.End()
+		why, status := "Stopped", console.ExitFailure
+		if s.Ctx.Err() == nil {
+			why, status = "The time of --timeout is over", console.ExitRows
+		}
+		_, _ = fmt.Fprintf(s.Err, "%s. The batch continues on the server. "+
+			"Run the same command again, or: ushuru batches follow %s\n", why, id)
+		return nil, console.ExitError{Status: status}
 	}
-	if ended == nil { // it ended before the stream was opened
-		return api.Batch(ctx, id)
-	}
-	return ended, nil
+	return b, err
 }
 
 // batchProgress returns how far a batch has come, in one line.

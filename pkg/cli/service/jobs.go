@@ -2,10 +2,10 @@ package service
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +21,7 @@ type Jobs struct {
 	List   jobsList   `cmd:"" help:"List the jobs of your API key, newest first; as the operator, those of all keys."`
 	Show   jobsShow   `cmd:"" help:"Print a job with its result or error."`
 	Follow jobsFollow `cmd:"" help:"Wait for the end of a job, and print its result or error."`
-	Cancel jobsCancel `cmd:"" help:"Cancel a job that no one else waits for; as the operator, for everyone."`
+	Cancel one        `cmd:"" help:"Cancel a job that no one else waits for; as the operator, for everyone."`
 	Retry  jobsRetry  `cmd:"" help:"Submit the request of a failed job again; as the operator, also those of all failed jobs with an error."`
 }
 
@@ -103,13 +103,17 @@ type jobsList struct {
 // Run is called by kong. As the operator without a state it lists those that have not ended.
 func (c *jobsList) Run(s *Session) error {
 	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
+		query := url.Values{}
+		if c.State != "" {
+			query.Set("state", c.State)
+		}
 		return as(listed("ID\tKIND\tSTATE\tCREATED\tENDED\tABOUT\tERROR", func(j *client.ListedJob) []string {
 			code := ""
 			if j.Error != nil {
 				code = j.Error.Code
 			}
 			return []string{j.ID, j.Kind, j.State, console.Time(j.Created), console.Time(j.Ended), about(j), code}
-		}))(first(api.Jobs(ctx, c.State), c.Limit))
+		}))(first(client.List[client.ListedJob](ctx, api, "/v1/jobs", "jobs", query), c.Limit))
 	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
 		return as(anyJobs)(o.Jobs(ctx, operate.JobFilter{
 			State: jobs.State(c.State), Key: c.Owner, Kind: c.Kind, Step: c.Step, Code: c.Code, Limit: c.Limit,
@@ -151,6 +155,15 @@ func about(j *client.ListedJob) string {
 	return console.OneLine(j.URLs...)
 }
 
+// pathOf returns where a job is with its cost on the terms of the flags.
+func (f termFlags) pathOf(id string, more ...string) (string, error) {
+	terms, err := f.terms()
+	if err != nil {
+		return "", err
+	}
+	return client.JobPath(id, terms, more...)
+}
+
 type jobsShow struct {
 	target
 	termFlags
@@ -159,31 +172,13 @@ type jobsShow struct {
 
 // Run is called by kong.
 func (c *jobsShow) Run(s *Session) error {
-	terms, err := c.terms()
+	path, err := c.pathOf(c.ID, "fields", "all")
 	if err != nil {
 		return err
 	}
 	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
-		return as(callersJob)(api.Job(ctx, c.ID, terms))
+		return as(callersJob)(client.Send[client.Job](ctx, api, "GET "+path, nil))
 	}, func(ctx context.Context, o *operate.Operator) (printed, error) { return as(anyJob)(o.Job(ctx, c.ID)) })
-}
-
-type jobsCancel struct {
-	target
-	jobID
-}
-
-// Run is called by kong.
-func (c *jobsCancel) Run(s *Session) error {
-	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
-		return as(callersJob)(api.CancelJob(ctx, c.ID))
-	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
-		job, err := o.CancelJob(ctx, c.ID)
-		if errors.Is(err, operate.ErrEnded) {
-			return nil, fmt.Errorf("the job had ended before: %s", job.State)
-		}
-		return as(anyJob)(job, err)
-	})
 }
 
 type jobsRetry struct {
@@ -202,7 +197,7 @@ func (c *jobsRetry) Run(s *Session) error {
 		if c.ID == "" {
 			return nil, console.Usage("give the id of a job: see ushuru jobs list")
 		}
-		return as(callersJob)(api.RetryJob(ctx, c.ID))
+		return ask("POST /v1/jobs/{id}/retry", callersJob)(ctx, api, c.ID)
 	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
 		if (c.ID == "") == (c.Code == "") {
 			return nil, console.Usage("give the id of a job, or --code for all failed jobs with an error")
@@ -237,24 +232,19 @@ type jobsFollow struct {
 
 // Run is called by kong. It waits for the end of a job.
 func (c *jobsFollow) Run(s *Session) error {
-	terms, err := c.terms()
+	path, err := c.pathOf(c.ID)
 	if err != nil {
 		return err
 	}
 	return c.call(s, func(ctx context.Context, api *client.Client) error {
 		w := &awaited{progress: s.NewProgress(c.JSON())}
 		defer w.progress.End()
-		for job, err := range api.JobEvents(ctx, c.ID, terms) {
-			if err != nil {
-				return err
-			}
-			w.show(job)
-			if job.HasEnded() {
-				w.progress.End()
-				return c.printEnd(s, job)
-			}
+		job, err := client.Follow(ctx, api, path, w.show)
+		if err != nil {
+			return err
 		}
-		return nil
+		w.progress.End()
+		return c.printEnd(s, job)
 	})
 }
 

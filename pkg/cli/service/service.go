@@ -13,6 +13,7 @@ import (
 	"os/user"
 	"time"
 
+	"ushuru/pkg/batch"
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/client"
 	"ushuru/pkg/operate"
@@ -68,8 +69,11 @@ func (c action) run(s *Session, do func(context.Context, *operate.Operator) (pri
 		return err
 	}
 	result, err := do(s.Ctx, o)
-	if errors.Is(err, operate.ErrNotFound) {
+	switch {
+	case errors.Is(err, operate.ErrNotFound):
 		return errors.New("there is none with that id")
+	case errors.Is(err, batch.ErrNoneFailed):
+		return errors.New("no row of the batch has failed")
 	}
 	if result == nil {
 		return err

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,18 +20,18 @@ import (
 
 // Webhooks is about webhooks: those of the caller over the API, or of all keys.
 type Webhooks struct {
-	List       webhooksList       `cmd:"" help:"List your webhooks; as the operator, those of all API keys."`
-	Show       webhooksShow       `cmd:"" help:"Print a webhook; as the operator, with its deliveries."`
-	Create     webhooksCreate     `cmd:"" help:"Create a webhook. Its secret is shown once only."`
-	Update     webhooksUpdate     `cmd:"" help:"Change the URL or the events of a webhook."`
-	Cancel     webhooksCancel     `cmd:"" aliases:"delete" help:"Delete a webhook."`
-	Rotate     webhooksRotate     `cmd:"" help:"Create a new secret. The old one stays valid for 24 hours."`
-	Enable     webhooksEnable     `cmd:"" help:"Enable a disabled webhook."`
-	Test       webhooksTest       `cmd:"" help:"Send the event webhook.test."`
-	Verify     webhooksVerify     `cmd:"" aliases:"challenge" help:"Ask a pending webhook again whether it wants events."`
-	Deliveries webhooksDeliveries `cmd:"" help:"List the deliveries of a webhook, newest first."`
-	Follow     webhooksFollow     `cmd:"" help:"Print the deliveries of a webhook as they are made, until Ctrl-C."`
-	Retry      webhooksRetry      `cmd:"" help:"Send a delivery again; as the operator, also all that have failed."`
+	List       webhooksList   `cmd:"" help:"List your webhooks; as the operator, those of all API keys."`
+	Show       one            `cmd:"" help:"Print a webhook; as the operator, with its deliveries."`
+	Create     webhooksCreate `cmd:"" help:"Create a webhook. Its secret is shown once only."`
+	Update     webhooksUpdate `cmd:"" help:"Change the URL or the events of a webhook."`
+	Cancel     one            `cmd:"" aliases:"delete" help:"Delete a webhook."`
+	Rotate     own            `cmd:"" help:"Create a new secret. The old one stays valid for 24 hours."`
+	Enable     one            `cmd:"" help:"Enable a disabled webhook."`
+	Test       own            `cmd:"" help:"Send the event webhook.test."`
+	Verify     one            `cmd:"" aliases:"challenge" help:"Ask a pending webhook again whether it wants events."`
+	Deliveries own            `cmd:"" help:"List the deliveries of a webhook, newest first."`
+	Follow     webhooksFollow `cmd:"" help:"Print the deliveries of a webhook as they are made, until Ctrl-C."`
+	Retry      webhooksRetry  `cmd:"" help:"Send a delivery again; as the operator, also all that have failed."`
 }
 
 // webhookID names a webhook.
@@ -63,7 +65,15 @@ func stateOf(state, disabled string) string {
 }
 
 // anyWebhook prints a webhook of any API key with its newest deliveries.
-func anyWebhook(w operate.Webhook, deliveries []webhook.Delivery) printed {
+func anyWebhook(ctx context.Context, o *operate.Operator, id string) (printed, error) {
+	w, err := o.Webhook(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	deliveries, err := o.Deliveries(ctx, id)
+	if err != nil {
+		return nil, err
+	}
 	const shown = 20
 	deliveries = deliveries[:min(len(deliveries), shown)]
 	fields := webhookFields(w.ID, w.Key, w.URL, w.Events, stateOf(string(w.State), w.Disabled), w.Created, "")
@@ -81,17 +91,30 @@ func anyWebhook(w operate.Webhook, deliveries []webhook.Delivery) printed {
 	return record(struct {
 		operate.Webhook
 		Deliveries []webhook.Delivery `json:"deliveries"`
-	}{w, deliveries}, fields...)
+	}{w, deliveries}, fields...), nil
 }
 
-// printDeliveries prints deliveries of a webhook of the caller.
-func printDeliveries(all []*client.Delivery) printed {
-	return listed("ID\tEVENT\tSTATE\tTRIES\tCREATED\tLAST", func(d *client.Delivery) []string {
-		return []string{d.ID, d.Event, d.State, strconv.Itoa(d.Tries), console.Time(d.Created), lastAttempt(d)}
-	})(all)
+// deliveriesOf returns the deliveries of a webhook of the last 30 days, newest first, at most 100.
+func deliveriesOf(ctx context.Context, api *client.Client, id string) ([]*client.Delivery, error) {
+	path := "/v1/webhooks/" + url.PathEscape(id) + "/deliveries"
+	return first(client.List[client.Delivery](ctx, api, path, "deliveries", nil), math.MaxInt)
 }
 
-func printDelivery(d *client.Delivery) printed { return printDeliveries([]*client.Delivery{d}) }
+// printDeliveries prints the deliveries of a webhook of the caller.
+func printDeliveries(ctx context.Context, api *client.Client, id string) (printed, error) {
+	return as(listDeliveries)(deliveriesOf(ctx, api, id))
+}
+
+var listDeliveries = listed("ID\tEVENT\tSTATE\tTRIES\tCREATED\tLAST", func(d *client.Delivery) []string {
+	return []string{d.ID, d.Event, d.State, strconv.Itoa(d.Tries), console.Time(d.Created), lastAttempt(d)}
+})
+
+func printDelivery(d *client.Delivery) printed { return listDeliveries([]*client.Delivery{d}) }
+
+// printAsked prints that a challenge is sent.
+func printAsked(asked webhook.Delivery) printed {
+	return said(asked, "asked: a worker sends the challenge as delivery %s", asked.ID)
+}
 
 // lastAttempt returns how the last attempt of a delivery ended.
 func lastAttempt(d *client.Delivery) string {
@@ -117,31 +140,13 @@ func (c *webhooksList) Run(s *Session) error {
 	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
 		return as(listed("ID\tURL\tEVENTS\tSTATE\tCREATED", func(w *client.Webhook) []string {
 			return []string{w.ID, w.URL, strings.Join(w.Events, ", "), stateOf(w.State, w.Disabled), console.Time(w.Created)}
-		}))(api.Webhooks(ctx))
+		}))(first(client.List[client.Webhook](ctx, api, "/v1/webhooks", "webhooks", nil), math.MaxInt))
 	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
 		return as(listed("ID\tKEY\tURL\tEVENTS\tSTATE\tCREATED", func(w operate.Webhook) []string {
 			return []string{
 				w.ID, w.Key, w.URL, strings.Join(w.Events, ", "), stateOf(string(w.State), w.Disabled), console.Time(w.Created),
 			}
 		}))(o.Webhooks(ctx, c.Owner))
-	})
-}
-
-type webhooksShow struct {
-	target
-	webhookID
-}
-
-// Run is called by kong.
-func (c *webhooksShow) Run(s *Session) error {
-	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
-		return as(callersWebhook)(api.Webhook(ctx, c.ID))
-	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
-		w, err := o.Webhook(ctx, c.ID)
-		if err != nil {
-			return nil, err
-		}
-		return as(func(all []webhook.Delivery) printed { return anyWebhook(w, all) })(o.Deliveries(ctx, c.ID))
 	})
 }
 
@@ -154,7 +159,7 @@ type webhooksCreate struct {
 // Run is called by kong.
 func (c *webhooksCreate) Run(s *Session) error {
 	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
-		return as(callersWebhook)(api.CreateWebhook(ctx, client.WebhookRequest{URL: c.URL, Events: c.Events}))
+		return as(callersWebhook)(client.Send[client.Webhook](ctx, api, "POST /v1/webhooks", client.WebhookRequest{URL: c.URL, Events: c.Events}))
 	})
 }
 
@@ -168,75 +173,8 @@ type webhooksUpdate struct {
 // Run is called by kong.
 func (c *webhooksUpdate) Run(s *Session) error {
 	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
-		return as(callersWebhook)(api.UpdateWebhook(ctx, c.ID, client.WebhookRequest{URL: c.To, Events: c.Events}))
-	})
-}
-
-type webhooksCancel struct {
-	target
-	webhookID
-}
-
-// Run is called by kong.
-func (c *webhooksCancel) Run(s *Session) error {
-	deleted := said(map[string]any{"id": c.ID, "deleted": true}, "deleted %s", c.ID)
-	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
-		return after(deleted, api.DeleteWebhook(ctx, c.ID))
-	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
-		return after(deleted, o.DeleteWebhook(ctx, c.ID))
-	})
-}
-
-type webhooksRotate struct {
-	request
-	webhookID
-}
-
-// Run is called by kong.
-func (c *webhooksRotate) Run(s *Session) error {
-	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
-		return as(callersWebhook)(api.RotateWebhook(ctx, c.ID))
-	})
-}
-
-type webhooksEnable struct {
-	target
-	webhookID
-}
-
-// Run is called by kong.
-func (c *webhooksEnable) Run(s *Session) error {
-	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
-		return as(callersWebhook)(api.EnableWebhook(ctx, c.ID))
-	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
-		return after(said(map[string]any{"id": c.ID, "enabled": true}, "enabled %s", c.ID), o.EnableWebhook(ctx, c.ID))
-	})
-}
-
-type webhooksTest struct {
-	request
-	webhookID
-}
-
-// Run is called by kong.
-func (c *webhooksTest) Run(s *Session) error {
-	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
-		return as(printDelivery)(api.TestWebhook(ctx, c.ID))
-	})
-}
-
-type webhooksVerify struct {
-	target
-	webhookID
-}
-
-// Run is called by kong.
-func (c *webhooksVerify) Run(s *Session) error {
-	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
-		return as(printDelivery)(api.VerifyWebhook(ctx, c.ID))
-	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
-		asked, err := o.VerifyWebhook(ctx, c.ID)
-		return after(said(asked, "asked: a worker sends the challenge as delivery %s", asked.ID), err)
+		return as(callersWebhook)(client.Send[client.Webhook](ctx, api, "PATCH /v1/webhooks/"+url.PathEscape(c.ID),
+			client.WebhookRequest{URL: c.To, Events: c.Events}))
 	})
 }
 
@@ -252,25 +190,14 @@ func (c *webhooksRetry) Run(s *Session) error {
 		if c.Delivery == "" {
 			return nil, console.Usage("give the id of a delivery: see ushuru webhooks deliveries")
 		}
-		return as(printDelivery)(api.Redeliver(ctx, c.ID, c.Delivery))
+		again := "POST /v1/webhooks/{id}/deliveries/" + url.PathEscape(c.Delivery) + "/redeliver"
+		return ask(again, printDelivery)(ctx, api, c.ID)
 	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
 		n, err := o.RetryDeliveries(ctx, c.ID, c.Delivery)
 		if errors.Is(err, operate.ErrDisabled) {
 			return nil, fmt.Errorf("the webhook is disabled; first: ushuru webhooks enable --operator %s", c.ID)
 		}
 		return retried(n), err
-	})
-}
-
-type webhooksDeliveries struct {
-	request
-	webhookID
-}
-
-// Run is called by kong.
-func (c *webhooksDeliveries) Run(s *Session) error {
-	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
-		return as(printDeliveries)(api.Deliveries(ctx, c.ID))
 	})
 }
 
@@ -296,7 +223,7 @@ func (c *webhooksFollow) Run(s *Session) error {
 	ticker := time.NewTicker(followInterval)
 	defer ticker.Stop()
 	for seen := map[string]string{}; ; {
-		all, err := api.Deliveries(s.Ctx, c.ID)
+		all, err := deliveriesOf(s.Ctx, api, c.ID)
 		if s.Ctx.Err() != nil {
 			return nil // Ctrl-C is how it ends
 		}

@@ -3,6 +3,7 @@ package client_test
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"reflect"
 	"slices"
 	"strings"
@@ -32,61 +33,26 @@ func jsonNames(value any) map[string]bool {
 	return names
 }
 
-// A stream that breaks off goes on after the last event that came whole.
-func TestAStreamReconnects(t *testing.T) {
+// What has not ended is read again, though a reading is lost or refused for a moment.
+func TestABatchIsFollowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{answers: []func(http.ResponseWriter){
-			says(200, "retry: 5000\n\n: here\n\nid: a\nevent: progress\ndata: {\"id\":\"7\",\ndata: \"state\":\"queued\"}\n\nid: b\ndata: {\"sta"),
-			says(503, `{"error":"later"}`, "Retry-After", "1"),
-			says(200, "id: b\nevent: progress\ndata: {\"state\":\"running\"}\n\n"),
-			says(200, "id: c\nevent: end\ndata: {\"state\":\"failed\",\"error\":{\"error\":\"No.\",\"code\":\"no_match\"}}\n\n"),
+			says(200, `{"state":"running","rows":2}`), says(503, `{"error":"later"}`, "Retry-After", "1"),
+			says(200, `{"state":"running","rows":2}`), says(200, `{"state":"completed","rows":2}`),
 		}}
-		began := time.Now()
 		var states []string
-		for job, err := range newClient(t, s).JobEvents(t.Context(), "7", client.Terms{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			states = append(states, job.State)
-		}
-		if got := strings.Join(states, " "); got != "queued running failed" || len(s.requests) != 4 {
-			t.Errorf("%s, requests %q", got, s.requests)
-		}
-		if got := strings.Join(s.lastIDs, "/"); got != "/a/a/b" {
-			t.Errorf("Last-Event-ID %q", got)
-		}
-		if took := time.Since(began); took < 11*time.Second || took > 15*time.Second {
-			t.Errorf("it took %v", took)
+		batch, err := client.Follow(t.Context(), newClient(t, s), client.BatchPath("1"), func(b *client.Batch) {
+			states = append(states, b.State)
+		})
+		if got, want := strings.Join(states, " "), "running running completed"; err != nil || got != want || batch.Rows != 2 {
+			t.Errorf("got %s, %+v, %v, want %s", got, batch, err, want)
 		}
 	})
-}
-
-func TestAStreamEnds(t *testing.T) {
-	for name, s := range map[string]*script{
-		"when the end was received before": {answers: []func(http.ResponseWriter){says(204, "")}},
-		"when the reader stops": {answers: []func(http.ResponseWriter){
-			says(200, "id: a\nevent: progress\ndata: {}\n\nid: b\nevent: progress\ndata: {}\n\n"),
-		}},
-	} {
-		first(newClient(t, s).BatchEvents(t.Context(), "1"))
-		if len(s.requests) != 1 {
-			t.Errorf("%s: requests %q", name, s.requests)
-		}
-	}
 	s := &script{answers: []func(http.ResponseWriter){says(404, `{"error":"No such batch.","code":"batch_not_found"}`)}}
-	for batch, err := range newClient(t, s).BatchEvents(t.Context(), "1") {
-		if failure, ok := errors.AsType[*client.Error](err); !ok || failure.Code != "batch_not_found" || batch != nil {
-			t.Errorf("%v, %v", batch, err)
-		}
+	_, err := client.Follow[client.Batch](t.Context(), newClient(t, s), client.BatchPath("1"))
+	if failure, ok := errors.AsType[*client.Error](err); !ok || failure.Code != "batch_not_found" {
+		t.Errorf("got %v, want batch_not_found", err)
 	}
-	synctest.Test(t, func(t *testing.T) {
-		s := &script{answers: []func(http.ResponseWriter){says(200, ": here\n\n")}}
-		for _, err := range newClient(t, s).BatchEvents(t.Context(), "1") {
-			if err == nil || len(s.requests) != 11 {
-				t.Errorf("%v after %d connections", err, len(s.requests))
-			}
-		}
-	})
 }
 
 // A list comes page by page. A page that breaks off is requested again; no row comes twice.
@@ -96,7 +62,7 @@ func TestListsAreReadPageByPage(t *testing.T) {
 			says(200, `{"items":[{"row":1},{"row":2}],"next":"2"}`), says(200, `{"items":[{"row":3}]}`),
 		}}
 		var rows []int
-		for item, err := range newClient(t, s).BatchItems(t.Context(), "1", "failed") {
+		for item, err := range client.List[client.BatchItem](t.Context(), newClient(t, s), "/v1/batches/1/items", "items", url.Values{"state": {"failed"}}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -182,28 +148,22 @@ func TestARefusedConnectionIsSaidAtOnce(t *testing.T) {
 	})
 }
 
-// The progress of a job comes from its stream, and from its record where streams are
-// not let through.
+// Each reading of a job is told of.
 func TestProgressIsReported(t *testing.T) {
 	running := `{"id":"7","kind":"estimate","state":"running","progress":{"steps":[{"name":"scrape","state":"done"}]}}`
-	for name, answers := range map[string][]func(http.ResponseWriter){
-		"stream": {
-			says(200, "id: a\nevent: progress\ndata: "+running+"\n\nid: b\nevent: end\ndata: {\"state\":\"succeeded\",\"result\":{}}\n\n"),
-		},
-		"record": {says(404, `{}`), says(200, running), says(200, `{"state":"succeeded","result":{}}`)},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			s := &script{answers: append([]func(http.ResponseWriter){says(202, `{}`, "Location", "/v1/jobs/7?rate=2700")}, answers...)}
-			var states []string
-			_, err := newClient(t, s).Estimate(t.Context(), client.EstimateRequest{}, func(j *client.Job) {
-				states = append(states, j.State)
-			})
-			if err != nil || strings.Join(states, " ") != "running succeeded" {
-				t.Errorf("%s: %v, %v", name, states, err)
-			}
-			if !strings.HasSuffix(s.requests[1], "/v1/jobs/7/events?rate=2700") {
-				t.Errorf("%s: requests %q", name, s.requests)
-			}
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{answers: []func(http.ResponseWriter){
+			says(202, `{}`, "Location", "/v1/jobs/7?rate=2700"), says(200, running), says(200, `{"state":"succeeded","result":{}}`),
+		}}
+		var states []string
+		_, err := newClient(t, s).Estimate(t.Context(), client.EstimateRequest{}, func(j *client.Job) {
+			states = append(states, j.State)
 		})
-	}
+		if got, want := strings.Join(states, " "), "running succeeded"; err != nil || got != want {
+			t.Errorf("got %q, %v, want %q", got, err, want)
+		}
+		if !strings.HasSuffix(s.requests[1], "/v1/jobs/7?rate=2700") {
+			t.Errorf("requests %q", s.requests)
+		}
+	})
 }

@@ -1,0 +1,96 @@
+package service
+
+import (
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"ushuru/pkg/client"
+	"ushuru/pkg/testenv"
+)
+
+// sent answers every request with an error and records it.
+type sent []string
+
+func (s *sent) RoundTrip(r *http.Request) (*http.Response, error) {
+	*s = append(*s, r.Method+" "+r.URL.Path)
+	return &http.Response{StatusCode: http.StatusTeapot, Body: io.NopCloser(strings.NewReader(`{"error":"no"}`))}, nil
+}
+
+// What the table of commands calls is an operation of the API.
+func TestDeedsCallOperationsOfTheAPI(t *testing.T) {
+	t.Parallel()
+	doc, err := openapi3.NewLoader().LoadFromFile(testenv.InRepository(t, "api", "openapi.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var operations []string
+	for path, item := range doc.Paths.Map() {
+		for method := range item.Operations() {
+			operations = append(operations, method+" "+regexp.MustCompile(`\{\w+\}`).ReplaceAllString(path, "x1"))
+		}
+	}
+	for name, d := range deeds {
+		if d.caller == nil {
+			continue
+		}
+		var requests sent
+		api, err := client.New(client.Options{URL: "http://api.example", Key: "secret", Transport: &requests})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.caller(t.Context(), api, "x1"); err == nil {
+			t.Errorf("%s: got no error, want that of the API", name)
+		}
+		if len(requests) != 1 || !slices.Contains(operations, requests[0]) {
+			t.Errorf("%s: got requests %q, want one operation of openapi.yaml", name, requests)
+		}
+	}
+}
+
+// Each command that is in the table has what it needs there, and each row is a command.
+func TestEveryCommandHasItsDeed(t *testing.T) {
+	t.Parallel()
+	var root struct {
+		Jobs     Jobs     `cmd:"" set:"noun=job" set:"nouns=jobs"`
+		Batches  Batches  `cmd:"" set:"noun=batch" set:"nouns=batches"`
+		Webhooks Webhooks `cmd:"" set:"noun=webhook" set:"nouns=webhooks"`
+		Queues   Queues   `cmd:""`
+		Sites    Sites    `cmd:""`
+		Breaker  Breaker  `cmd:""`
+	}
+	parser, err := kong.New(&root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]bool{"sites resume": true} // which has its argument by another name
+	for _, leaf := range parser.Model.Leaves(false) {
+		name := nameOf(leaf)
+		d := deeds[name]
+		var caller, operator bool
+		switch leaf.Target.Addr().Interface().(type) {
+		case *one:
+			caller, operator = true, true
+		case *own:
+			caller = true
+		case *plain, *ofQueue:
+			operator = true
+		default:
+			continue
+		}
+		if rows[name] = true; caller && d.caller == nil || operator && d.operator == nil {
+			t.Errorf("%s: got caller %t, operator %t, want caller %t, operator %t", name, d.caller != nil, d.operator != nil, caller, operator)
+		}
+	}
+	for name := range deeds {
+		if !rows[name] {
+			t.Errorf("no command is %q", name)
+		}
+	}
+}
