@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -15,8 +16,7 @@ import (
 )
 
 const (
-	// taskCheckInterval is how often an idle asynq server asks its queueClient for a task.
-	// It is the longest wait for a task that a message has announced.
+	// taskCheckInterval is the pause of an asynq server that was told that there is no task.
 	taskCheckInterval = 5 * time.Millisecond
 	// lookInterval is how often an idle queueClient asks Redis for a task of which it got
 	// no message.
@@ -30,40 +30,54 @@ const (
 
 // queueClient is the Redis client of an asynq server of one queue. asynq asks for tasks at
 // a fixed interval, which is a wait for each task, or hundreds of commands a second of an
-// idle worker. This client answers most of these questions itself: it asks Redis when a
+// idle worker. This client answers when there is something to say: it asks Redis when a
 // message has announced a task, when the last look has found one, and at each interval.
 type queueClient struct {
 	redis.UniversalClient
 
 	queue    string
 	interval time.Duration // between two looks without a reason
+	wake     chan struct{} // holds a value when a task may wait
+	stopped  chan struct{} // closed by stop
+	stop     func()        // ends the wait for a task
+	looked   time.Time     // when Redis was asked for a task, by the one goroutine of asynq that asks
 
 	mu        sync.Mutex
-	announced bool                 // a task may wait
-	looked    time.Time            // when Redis was asked for a task
 	busy      time.Time            // when a task was announced or found
 	forwarded map[string]time.Time // when delayed tasks were looked for, by the key of their set
 }
 
 func newQueueClient(client redis.UniversalClient, queue string, interval time.Duration) *queueClient {
-	return &queueClient{UniversalClient: client, queue: queue, interval: interval, forwarded: map[string]time.Time{}}
+	stopped := make(chan struct{})
+	return &queueClient{
+		UniversalClient: client, queue: queue, interval: interval, wake: make(chan struct{}, 1),
+		stopped: stopped, stop: sync.OnceFunc(func() { close(stopped) }), forwarded: map[string]time.Time{},
+	}
 }
 
 // announce makes the next question for a task go to Redis.
 func (c *queueClient) announce() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.announced, c.busy = true, time.Now()
+	c.busy = time.Now()
+	select {
+	case c.wake <- struct{}{}:
+	default: // it goes there already
+	}
 }
 
-// looks reports whether a question for a task goes to Redis.
-func (c *queueClient) looks() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.announced && time.Since(c.looked) < c.interval {
+// awaitLook waits until a question for a task goes to Redis. It returns false once the worker
+// stops.
+func (c *queueClient) awaitLook() bool {
+	timer := time.NewTimer(c.interval - time.Since(c.looked))
+	defer timer.Stop()
+	select {
+	case <-c.stopped:
 		return false
+	case <-c.wake:
+	case <-timer.C:
 	}
-	c.announced, c.looked = false, time.Now()
+	c.looked = time.Now()
 	return true
 }
 
@@ -85,13 +99,20 @@ func isForward(keys []string) bool { return len(keys) == 2 && strings.HasSuffix(
 
 // EvalSha runs a script of asynq, unless it would find nothing.
 func (c *queueClient) EvalSha(ctx context.Context, sha string, keys []string, args ...any) *redis.Cmd {
-	switch {
-	case isDequeue(keys) && !c.looks():
-		return redis.NewCmdResult(nil, redis.Nil)
-	case isForward(keys) && !c.forwards(keys[0]):
+	if isForward(keys) && !c.forwards(keys[0]) {
 		return redis.NewCmdResult(int64(0), nil)
 	}
-	return c.ran(ctx, keys, c.UniversalClient.EvalSha(ctx, sha, keys, args...))
+	// A question for a task says until when the task is leased: it does not wait for longer than
+	// the interval.
+	for end := time.Now().Add(c.interval); ; {
+		if isDequeue(keys) && !c.awaitLook() {
+			return redis.NewCmdResult(nil, redis.Nil)
+		}
+		reply := c.ran(ctx, keys, c.UniversalClient.EvalSha(ctx, sha, keys, args...))
+		if !isDequeue(keys) || !errors.Is(reply.Err(), redis.Nil) || !time.Now().Before(end) {
+			return reply
+		}
+	}
 }
 
 // Eval runs a script of asynq that Redis did not know.

@@ -279,6 +279,9 @@ func ServerConfig(queues map[string]int, concurrency int, shutdown time.Duration
 // Stop takes no more tasks, waits for running steps up to ShutdownTimeout,
 // releases those that did not finish, and waits for all goroutines.
 func (w *Worker) Stop() {
+	for _, client := range w.queues {
+		client.stop()
+	}
 	var stopping sync.WaitGroup
 	for _, server := range w.servers {
 		stopping.Go(server.Shutdown)
