@@ -16,6 +16,7 @@ import (
 	"ushuru/pkg/match"
 	"ushuru/pkg/message"
 	"ushuru/pkg/metrics"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -91,7 +92,7 @@ const staleLifetime = time.Minute
 
 // calculate requests the authority's tax and computes the total cost. While the
 // authority cannot be asked, it uses figures that have expired and says so.
-func calculate(authority authorityAnswers, stale staleAnswers, costs *cost.Tables, counts *metrics.Metrics) stepFunc {
+func calculate(authority authorityAnswers, stale staleAnswers, costs *cost.Tables, turns *pace.Processor, counts *metrics.Metrics) stepFunc {
 	return func(ctx context.Context, job *jobs.Job) (any, error) {
 		subject, err := tasks.SubjectOf(job)
 		if err != nil {
@@ -125,6 +126,11 @@ func calculate(authority authorityAnswers, stale staleAnswers, costs *cost.Table
 			matched.Candidates = found.Others
 		}
 		counts.Match(string(matched.MatchedBy), string(matched.Confidence))
+		end, err := beginComputing(ctx, turns, job)
+		if err != nil {
+			return nil, err
+		}
+		defer end()
 		return subject.Result(estimateOf(subject.Car, matched, got, costs))
 	}
 }

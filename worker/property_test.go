@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/testenv"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -157,7 +158,7 @@ func (w *simulation) newProcess() *process {
 		o.BeforeSucceed = (&resultCache{o.Results}).put
 	})
 	p.steps = &stepHandler{
-		engine: engine, jobs: jobs.NewStore(p.client), worker: fmt.Sprintf("worker%d", w.started), log: slog.New(slog.DiscardHandler),
+		engine: engine, jobs: jobs.NewStore(p.client), turns: pace.NewProcessor(2), worker: fmt.Sprintf("worker%d", w.started), log: slog.New(slog.DiscardHandler),
 		writeTimeout: 20 * time.Millisecond,
 		run: map[string]stepFunc{
 			tasks.TypeScrape:    w.fake(scrapedOf),

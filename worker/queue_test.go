@@ -15,6 +15,7 @@ import (
 
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/testenv"
 	"ushuru/tasks"
 	"ushuru/tasks/enginetest"
@@ -53,7 +54,7 @@ func newServerRigOf(t *testing.T, class jobs.Class, scrape stepFunc) *serverRig 
 		server: asynq.NewServerFromRedisClient(client, config),
 	}
 	handler := &stepHandler{
-		engine: engine, jobs: store, worker: "w", log: slog.New(slog.DiscardHandler), writeTimeout: 10 * time.Second,
+		engine: engine, jobs: store, turns: pace.NewProcessor(2), worker: "w", log: slog.New(slog.DiscardHandler), writeTimeout: 10 * time.Second,
 		run: map[string]stepFunc{tasks.TypeScrape: scrape},
 	}
 	if err := s.server.Start(handler); err != nil {

@@ -19,6 +19,7 @@ import (
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/logs"
 	"ushuru/pkg/message"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -31,6 +32,7 @@ type scraper struct {
 	cache  *cache.Cache
 	log    *slog.Logger
 	slow   *slowSteps
+	turns  *pace.Processor
 
 	memory *semaphore.Weighted // bytes, of all pages that are read at once
 
@@ -39,7 +41,7 @@ type scraper struct {
 
 func newScraper(o Options) *scraper {
 	return &scraper{
-		o.Fetch, o.Jobs, o.Cache, o.Log, newSlowSteps(o.Concurrency), semaphore.NewWeighted(maxPageMemory), o.SheetURL,
+		o.Fetch, o.Jobs, o.Cache, o.Log, newSlowSteps(o.Concurrency), o.Processor, semaphore.NewWeighted(maxPageMemory), o.SheetURL,
 	}
 }
 
@@ -188,6 +190,11 @@ func (s *scraper) readPage(ctx context.Context, page *fetch.Page, job *jobs.Job)
 		return nil, fmt.Errorf("worker: wait for the memory of a page: %w", err)
 	}
 	defer s.memory.Release(need)
+	end, err := beginComputing(ctx, s.turns, job)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	read, err := listing.Read(ctx, page)
 	if err != nil {
 		return nil, notAgain(err, job)

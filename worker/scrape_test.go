@@ -139,6 +139,7 @@ func newDesk(t *testing.T) *desk {
 	t.Cleanup(pages.Close)
 	d.scraper, d.site = newScraper(Options{
 		Fetch: pages, SheetURL: sheetURL, Cache: cache.New(client), Jobs: jobs.NewStore(client),
+		Processor: pace.NewProcessor(2),
 	}), server.URL
 	return d
 }

@@ -9,6 +9,7 @@ import (
 	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/match"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra"
@@ -41,7 +42,7 @@ func TestTheAuthorityRoleFallsBackToExpiredFigures(t *testing.T) {
 			// A new authority has a closed breaker and no list in memory.
 			fresh := tra.NewStore(conn.Client(), tra.StoreOptions{})
 			again := tra.NewAuthority(client, fresh, tra.AuthorityOptions{})
-			step := calculate(again, staleAnswers{fresh.Stale(), outages}, cost.Embedded(), nil)
+			step := calculate(again, staleAnswers{fresh.Stale(), outages}, cost.Embedded(), pace.NewProcessor(2), nil)
 			result, err := step(t.Context(), job)
 			if err != nil {
 				return e, err

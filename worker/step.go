@@ -33,6 +33,7 @@ type stepFunc func(ctx context.Context, job *jobs.Job) (output any, err error)
 type stepHandler struct {
 	engine *tasks.Engine
 	jobs   *jobs.Store
+	turns  *pace.Processor
 	worker string
 	log    *slog.Logger
 	// metrics count the runs of steps; nil in tests.

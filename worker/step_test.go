@@ -19,6 +19,7 @@ import (
 
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
+	"ushuru/pkg/pace"
 	"ushuru/tasks"
 	"ushuru/tasks/enginetest"
 )
@@ -47,7 +48,7 @@ func newHandlerRig(t *testing.T, scrape stepFunc, change ...func(*tasks.Options)
 	own := redis.NewClient(&redis.Options{Addr: server.Addr()})
 	t.Cleanup(func() { _ = own.Close() })
 	return &handlerRig{t, server, client, jobs.NewStore(own), &stepHandler{
-		engine: engine, jobs: jobs.NewStore(client), worker: "w", log: slog.New(slog.DiscardHandler), writeTimeout: time.Second,
+		engine: engine, jobs: jobs.NewStore(client), turns: pace.NewProcessor(2), worker: "w", log: slog.New(slog.DiscardHandler), writeTimeout: time.Second,
 		run: map[string]stepFunc{tasks.TypeScrape: scrape},
 	}, job, asynq.NewInspectorFromRedisClient(own)}
 }

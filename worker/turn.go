@@ -8,6 +8,8 @@ import (
 
 	"github.com/hibiken/asynq"
 
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/pace"
 	"ushuru/tasks"
 )
 
@@ -41,6 +43,7 @@ func (s *stepHandler) beginTurn(ctx context.Context, owner string) *turn {
 	if owner == "" || !named || tasks.IsBulkQueue(queue) {
 		return &turn{ready: true}
 	}
+	s.turns.PersonGoesOn()
 	id, _ := asynq.GetTaskID(ctx)
 	t := &turn{s: s, ctx: ctx, queue: queue, id: id, owner: owner}
 	lease := time.Duration(0) // a task has a deadline
@@ -49,6 +52,16 @@ func (s *stepHandler) beginTurn(ctx context.Context, owner string) *turn {
 	}
 	t.begun.Go(func() { t.ready, t.err = s.engine.BeginTurn(ctx, queue, owner, id, lease) })
 	return t
+}
+
+// beginComputing waits until a step may compute, without waiting for anything, and returns the
+// function that ends it. Batches yield to people, for whom nothing is to be waited for.
+func beginComputing(ctx context.Context, turns *pace.Processor, job *jobs.Job) (end func(), err error) {
+	if job.Class == jobs.Bulk {
+		return turns.BeginBatch(ctx)
+	}
+	turns.PersonGoesOn()
+	return func() {}, nil
 }
 
 // wait returns nil when the task has its place.

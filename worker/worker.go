@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -63,6 +64,8 @@ type Options struct {
 	Sheets    *scan.Loader   // role ai
 	AI        *ai.Client     // role ai; nil reads no sheets
 	Costs     *cost.Tables   // roles authority and ai; default: the embedded tables
+	// Processor has batches yield to people; default: that of a process that does nothing else.
+	Processor *pace.Processor
 	// SheetURL returns the canonical URL of an inspection sheet. It is for the role
 	// any; the default accepts the known hosts only.
 	SheetURL func(string) (string, error)
@@ -125,6 +128,9 @@ func (o *Options) validate() error {
 func (o *Options) setDefaults() error {
 	if o.Costs == nil {
 		o.Costs = cost.Embedded()
+	}
+	if o.Processor == nil {
+		o.Processor = pace.NewProcessor(runtime.GOMAXPROCS(0))
 	}
 	o.Concurrency = cmp.Or(o.Concurrency, 16)
 	o.AuthorityConcurrency = cmp.Or(o.AuthorityConcurrency, 16)
@@ -298,13 +304,13 @@ func (w *Worker) newStepHandler() *stepHandler {
 	outages := tra.NewOutages(o.Catalogue.Status)
 	stale := staleAnswers{o.Catalogue.Stale(), outages}
 	matching := matchLabel(o.Catalogue, w.engine, match.New(o.Match), o.Metrics)
-	known := calculate(o.Catalogue.Known(), stale, o.Costs, o.Metrics)
+	known := calculate(o.Catalogue.Known(), stale, o.Costs, o.Processor, o.Metrics)
 	calculating := known
 	if o.Authority != nil {
-		calculating = calculate(o.Authority, stale, o.Costs, o.Metrics)
+		calculating = calculate(o.Authority, stale, o.Costs, o.Processor, o.Metrics)
 	}
 	return &stepHandler{
-		engine: w.engine, jobs: o.Jobs, worker: w.id, log: o.Log, metrics: o.Metrics,
+		engine: w.engine, jobs: o.Jobs, turns: o.Processor, worker: w.id, log: o.Log, metrics: o.Metrics,
 		traces: o.Traces, hub: o.Hub, claims: w.claims, outages: outages, overdue: w.overdue,
 		waits:        w.dispatcher.outcomes.onJobWaits,
 		writeTimeout: writeTimeout, outageTimeout: outageTimeout,

@@ -20,6 +20,9 @@ import (
 // Turn returns a turn of an owner at the processors.
 func (l *Limits) Turn(owner string) *pace.Turn { return l.options.Processor.Turn(owner) }
 
+// PersonGoesOn has the batches of this process yield for a moment.
+func (l *Limits) PersonGoesOn() { l.options.Processor.PersonGoesOn() }
+
 // Admit bills a request to its caller before anything of it is read, and has its
 // computations take turns. A caller who has used more than a share of the processors is
 // refused.

@@ -255,6 +255,9 @@ func (k *Work) Submit(w http.ResponseWriter, r *request.Request, class jobs.Clas
 	if err := k.options.Limits.CheckRate(w, r); err != nil {
 		return nil, err
 	}
+	if class == jobs.Interactive {
+		k.options.Limits.PersonGoesOn()
+	}
 	if input, ok := wanted.Input.(tasks.EstimateInput); ok && input.Page == "" && wanted.result == nil {
 		if err := k.checkPause(ctx, input.URL); err != nil {
 			return nil, err

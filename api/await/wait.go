@@ -43,6 +43,7 @@ func (k *Work) wait(r *request.Request, job *jobs.Job, timeout time.Duration) (*
 		cancel()
 		switch {
 		case err == nil:
+			k.options.Limits.PersonGoesOn()
 			return ended, waiting{}, nil
 		case errors.Is(err, jobs.ErrNotFound):
 			return nil, waiting{}, err

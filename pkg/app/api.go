@@ -48,7 +48,7 @@ func (a *App) newAPI(o APIOptions) (*api.Server, error) {
 	server, err := api.New(api.Options{
 		Redis: conn.Client(), Jobs: s.jobs, Hub: s.hub, Tasks: s.engine, Batches: s.batches, Cache: s.cache,
 		Catalogue: s.catalogue, Drift: s.drift, Verify: s.keys.Verify,
-		Rates: s.rates, Bytes: s.bytes, Webhooks: s.webhooks,
+		Rates: s.rates, Processor: s.processor, Bytes: s.bytes, Webhooks: s.webhooks,
 		AIUsage: func(ctx context.Context, key string) (int64, time.Time, error) {
 			return ai.KeyUsage(ctx, conn.Client(), key, time.Now())
 		},

@@ -2,6 +2,7 @@ package app
 
 import (
 	"log/slog"
+	"runtime"
 
 	"github.com/redis/go-redis/v9"
 
@@ -29,6 +30,7 @@ type stores struct {
 	drift     *drift.Store
 	keys      *keys.Memory
 	rates     *pace.Rates
+	processor *pace.Processor
 	bytes     *pace.Accounts
 	webhooks  *webhook.Store
 }
@@ -49,7 +51,8 @@ func newStores(client redis.UniversalClient, ring *webhook.Ring, log *slog.Logge
 			Implausible: drift.Implausible,
 			OnLookup:    func(tax, hit bool) { counts.Lookup(cacheOf(tax), hit) },
 		}),
-		drift: drift.NewStore(client), keys: known, rates: pace.NewRates(client), bytes: pace.NewAccounts(client, pace.KindBytes),
+		drift: drift.NewStore(client), keys: known, rates: pace.NewRates(client),
+		processor: pace.NewProcessor(runtime.GOMAXPROCS(0)), bytes: pace.NewAccounts(client, pace.KindBytes),
 		webhooks: webhooks,
 	}
 }

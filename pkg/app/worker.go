@@ -59,8 +59,9 @@ func (a *App) newWorker(o WorkerOptions) (*worker.Worker, error) {
 		Concurrency: o.Concurrency, AuthorityConcurrency: o.AuthorityConcurrency, AIConcurrency: o.AIConcurrency,
 		BatchWindow: o.BatchWindow, ShutdownTimeout: o.ShutdownTimeout, Costs: a.options.Costs,
 		Metrics: a.metrics, Traces: a.traces, Version: a.options.Version, AllowVolatile: a.options.AllowVolatile,
-		Refused:  refused(a.metrics, a.log),
-		SheetURL: func(raw string) (string, error) { return a.options.Sheets.Canonical(raw, a.options.AllowLoopback) },
+		Processor: s.processor,
+		Refused:   refused(a.metrics, a.log),
+		SheetURL:  func(raw string) (string, error) { return a.options.Sheets.Canonical(raw, a.options.AllowLoopback) },
 	}
 	if slices.Contains(o.Roles, tasks.RoleAny) || slices.Contains(o.Roles, tasks.RoleAI) {
 		if err := a.addReaders(&options, o); err != nil {

@@ -33,12 +33,14 @@ type Processor struct {
 	mu sync.Mutex
 	// paid is when the time that an owner has used is paid for.
 	paid *simplelru.LRU[string, time.Time]
+	yielding
 }
 
 // NewProcessor returns the time of a process with so many processors. There are at least two
 // places, so that one is left for another owner.
 func NewProcessor(processors int) *Processor {
-	p := &Processor{places: NewPlaces(max(processors, 2))}            //nolint:mnd // as the comment says
+	p := &Processor{places: NewPlaces(max(processors, 2))} //nolint:mnd // as the comment says
+	p.batches = NewPlaces(processors)
 	p.paid, _ = simplelru.NewLRU[string, time.Time](maxAccounts, nil) // the only error is a size below one
 	return p
 }
