@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"ushuru/pkg/redisx"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -65,14 +66,6 @@ func (s *Store) discard(ctx context.Context, hash, id string) error {
 	return errors.Join(s.redis.Del(ctx, keyRecord(hash)).Err(), s.redis.HDel(ctx, index, id).Err())
 }
 
-// scriptSwap sets a field that has still the given value, and other fields with it. ARGV:
-// field, its value ("" for none), its new value, then more fields and values.
-var scriptSwap = redis.NewScript(`
-if (redis.call('HGET', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then return 0 end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[3], unpack(ARGV, 4))
-return 1
-`)
-
 // takeName gives a key its name, unless a valid key has it. Of two keys that are created at
 // the same time one gets it.
 func (s *Store) takeName(ctx context.Context, key Key) error {
@@ -91,7 +84,7 @@ func (s *Store) takeName(ctx context.Context, key Key) error {
 				return ErrNameTaken
 			}
 		}
-		taken, err := scriptSwap.Run(ctx, s.redis, []string{keyNames}, name, holder, key.ID).Bool()
+		taken, err := redisx.Swap(ctx, s.redis, keyNames, name, holder, key.ID)
 		if err != nil {
 			return fmt.Errorf("keys: names: %w", err)
 		}
@@ -165,7 +158,7 @@ func (s *Store) succeed(ctx context.Context, hashes []string, current, hash stri
 	}
 	// Both are in the index before there is a new record: a crash leaves the old key as it
 	// was, and it can be listed, revoked and rotated.
-	swapped, err := scriptSwap.Run(ctx, s.redis, []string{index}, key.ID, hashes[0], hash, key.ID+oldSuffix, current).Bool()
+	swapped, err := redisx.Swap(ctx, s.redis, index, key.ID, hashes[0], hash, key.ID+oldSuffix, current)
 	if err != nil {
 		return fmt.Errorf("keys: index: %w", err)
 	}

@@ -23,6 +23,20 @@ const LuaWhenFull = `
 redis.call('HDEL', KEYS[1], '')
 `
 
+// scriptSwap sets a field that has still the given value, and other fields with it. ARGV: field,
+// its value ("" for none), its new value, then more fields and values.
+var scriptSwap = redis.NewScript(`
+if (redis.call('HGET', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[3], unpack(ARGV, 4))
+return 1
+`)
+
+// Swap sets a field of a hash that has still an old value ("" for none), and with it more fields to
+// their values. It reports whether the field had that value.
+func Swap(ctx context.Context, client redis.UniversalClient, key, field string, old, value any, more ...any) (bool, error) {
+	return scriptSwap.Run(ctx, client, []string{key}, append([]any{field, old, value}, more...)...).Bool()
+}
+
 // ScriptRunner adds a script to a pipeline.
 type ScriptRunner func(script *redis.Script, keys []string, args ...any) *redis.Cmd
 

@@ -171,6 +171,13 @@ func (s *Store) delivery(ctx context.Context, id string) (d Delivery, record str
 	return d, record, nil
 }
 
+// scriptReplace writes a record if it has not changed. ARGV: old, new.
+var scriptReplace = redis.NewScript(`
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
+return 1
+`)
+
 // replace writes a delivery if its record is still the given one. It returns
 // errChanged when it is not.
 func (s *Store) replace(ctx context.Context, old string, d Delivery) error {
@@ -178,27 +185,14 @@ func (s *Store) replace(ctx context.Context, old string, d Delivery) error {
 	if err != nil {
 		return err
 	}
-	key := keyDelivery(d.ID)
-	err = s.redis.Watch(ctx, func(tx *redis.Tx) error {
-		current, err := tx.Get(ctx, key).Result()
-		if err != nil {
-			return err
-		}
-		if current != old {
-			return errChanged
-		}
-		_, err = tx.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
-			return pipe.Set(ctx, key, record, redis.KeepTTL).Err()
-		})
-		return err
-	}, key)
-	if errors.Is(err, redis.TxFailedErr) || errors.Is(err, redis.Nil) {
+	written, err := scriptReplace.Run(ctx, s.redis, []string{keyDelivery(d.ID)}, old, record).Bool()
+	switch {
+	case err != nil:
+		return fmt.Errorf("webhook: write delivery: %w", err)
+	case !written:
 		return errChanged
 	}
-	if err != nil && !errors.Is(err, errChanged) {
-		return fmt.Errorf("webhook: write delivery: %w", err)
-	}
-	return err
+	return nil
 }
 
 // Deliveries returns the deliveries of an endpoint, newest first, at most limit.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"ushuru/pkg/redisx"
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
@@ -172,13 +173,6 @@ func (s *Store) Remove(ctx context.Context, owner, id string) error {
 	return err
 }
 
-// scriptReplace writes a record if it has not changed. ARGV: id, old, new.
-var scriptReplace = redis.NewScript(`
-if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
-return 1
-`)
-
 // update reads an endpoint, changes it and writes it; again when another process
 // has written it in between.
 func (s *Store) update(ctx context.Context, owner, id string, change func(*stored)) error {
@@ -202,7 +196,7 @@ func (s *Store) update(ctx context.Context, owner, id string, change func(*store
 		if string(record) == old {
 			return nil
 		}
-		written, err := scriptReplace.Run(ctx, s.redis, []string{keyEndpoints(owner)}, id, old, record).Bool()
+		written, err := redisx.Swap(ctx, s.redis, keyEndpoints(owner), id, old, record)
 		if err != nil || written {
 			return err
 		}
