@@ -172,7 +172,7 @@ func (k *Work) Outcome(w http.ResponseWriter, r *request.Request, wanted Wanted)
 		}
 		if announced && found.Job.State.Ended() {
 			view, by := ViewOf(r, wanted.Kind), tasks.Requester{Owner: r.Key.ID, Class: jobs.Interactive}
-			by.Query = view.Query()
+			by.Query = view.QueryString()
 			if err := k.options.Tasks.NotifyRequester(ctx, found.Job, by); err != nil {
 				return found, request.ErrUnavailable.WithCause(err)
 			}
@@ -268,7 +268,7 @@ func (k *Work) Submit(w http.ResponseWriter, r *request.Request, class jobs.Clas
 		return nil, err
 	}
 	by := tasks.Requester{
-		Owner: r.Key.ID, Class: class, Query: ViewOf(r, wanted.Kind).Query(), Attachment: wanted.Attachment, Origin: r.Origin(),
+		Owner: r.Key.ID, Class: class, Query: ViewOf(r, wanted.Kind).QueryString(), Attachment: wanted.Attachment, Origin: r.Origin(),
 	}
 	if wanted.result != nil {
 		job, err = k.options.Tasks.SubmitResult(ctx, wanted.Kind, wanted.Input, by, wanted.result)

@@ -96,16 +96,8 @@ func isUnchanged(w http.ResponseWriter, r *request.Request, b *batch.Batch, f re
 	return false
 }
 
-// programVersion names what the program was built of.
+// programVersion says what the program was built of.
 var programVersion = sync.OnceValue(func() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" {
-			return setting.Value
-		}
-	}
-	return info.Main.Version
+	info, _ := debug.ReadBuildInfo()
+	return fmt.Sprint(info)
 })

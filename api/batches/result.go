@@ -155,9 +155,6 @@ func (s *Resource) sendResults(
 	if err != nil {
 		return err
 	}
-	if whole, ok := out.(*jsonWriter); ok {
-		whole.next = view.following
-	}
 	for {
 		if err = s.formatRows(r.Context(), out, from, b.Options.OfCost(), processor); err != nil {
 			return err
@@ -273,7 +270,7 @@ func beginJSON(w io.Writer, b body, view tableView) (resultWriter, error) {
 	}
 	data, draft := view.Part(data)
 	_, err = fmt.Fprintf(w, `{"batch":%s,"results":[`, data)
-	return &jsonWriter{lineWriter: lineWriter{w, view, b.columns}, draft: draft}, err
+	return &jsonWriter{lineWriter: lineWriter{w, view, b.columns}, draft: draft, next: view.following}, err
 }
 
 func (j *jsonWriter) result(item batch.Item, priced pricer) error {

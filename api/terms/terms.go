@@ -64,8 +64,8 @@ type View struct {
 	Tags    request.Tags
 }
 
-// Query returns the view as the query of a URL, "" for the usual one.
-func (v View) Query() string {
+// QueryString returns the view as the query of a URL, "" for the usual one.
+func (v View) QueryString() string {
 	query := Query(v.Terms)
 	if v.Explain {
 		query.Set("explain", "true")
@@ -82,7 +82,7 @@ func (v View) Query() string {
 
 // At returns the URL at which a path is read in this view.
 func (v View) At(path string) string {
-	if query := v.Query(); query != "" {
+	if query := v.QueryString(); query != "" {
 		return path + "?" + query
 	}
 	return path
