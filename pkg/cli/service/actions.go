@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -40,10 +39,7 @@ func (c *cacheDrop) Run(s *Session) error {
 		return console.Usage("give the URL of a listing, or a vehicle with --make and --model-body")
 	}
 	show := as(func(dropped operate.Dropped) printed {
-		return record(dropped,
-			console.Field{Name: "Results", Value: strconv.Itoa(dropped.Results)},
-			console.Field{Name: "Calculations", Value: strconv.Itoa(dropped.Calculations)},
-			console.Field{Name: "Refusals", Value: strconv.Itoa(dropped.Refusals)})
+		return record(dropped, "Results", dropped.Results, "Calculations", dropped.Calculations, "Refusals", dropped.Refusals)
 	})
 	return c.run(s, func(ctx context.Context, o *operate.Operator) (printed, error) {
 		if c.URL != "" {
@@ -140,10 +136,7 @@ func (c *aiBudget) Run(s *Session) error {
 		if b.Set {
 			limit += ", set by an operator for this day"
 		}
-		return after(record(b,
-			console.Field{Name: "Used", Value: strconv.FormatInt(b.Used, 10)},
-			console.Field{Name: "Limit", Value: limit},
-			console.Field{Name: "Resets", Value: console.Time(b.Resets)}), err)
+		return after(record(b, "Used", b.Used, "Limit", limit, "Resets", b.Resets), err)
 	})
 }
 
@@ -162,8 +155,8 @@ type Actions struct {
 // Run is called by kong.
 func (c *Actions) Run(s *Session) error {
 	return c.run(s, func(ctx context.Context, o *operate.Operator) (printed, error) {
-		return as(listed("AT\tWHO\tACTION\tTARGET\tERROR", func(a operate.Action) []string {
-			return []string{console.Time(a.At), a.Who, a.Action, a.Target, a.Error}
+		return as(listed("AT\tWHO\tACTION\tTARGET\tERROR", func(a operate.Action) []any {
+			return []any{a.At, a.Who, a.Action, a.Target, a.Error}
 		}))(o.Actions(ctx, c.Limit))
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"math"
 	"net/url"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -29,89 +28,54 @@ type Batches struct {
 	Retry   one            `cmd:"" help:"Retry the failed and the cancelled rows of a batch."`
 }
 
-// batchID names a batch.
-type batchID struct {
-	ID string `arg:"" help:"Id of the batch, as printed by batches list."`
+// anyBatchView is a batch of any API key as the operator sees it.
+type anyBatchView struct {
+	ID          string              `json:"id"`
+	Key         string              `json:"key"` // id of the API key
+	Rows        int                 `json:"rows"`
+	Counts      map[batch.State]int `json:"counts"`
+	PerSecond   float64             `json:"perSecond,omitempty"`
+	SecondsLeft int                 `json:"secondsLeft,omitempty"`
+	Created     time.Time           `json:"created"`
+	Cancelled   time.Time           `json:"cancelled,omitzero"`
+	Ended       time.Time           `json:"ended,omitzero"`
 }
 
-// batchView is a batch: as JSON as the operator sees it, or as the API wrote it.
-type batchView struct {
-	ID          string         `json:"id"`
-	Key         string         `json:"key"` // id of the API key
-	Rows        int            `json:"rows"`
-	Counts      map[string]int `json:"counts"`
-	PerSecond   float64        `json:"perSecond,omitempty"`
-	SecondsLeft int            `json:"secondsLeft,omitempty"`
-	Created     time.Time      `json:"created"`
-	Cancelled   time.Time      `json:"cancelled,omitzero"`
-	Ended       time.Time      `json:"ended,omitzero"`
-
-	answer *client.Batch // of the API; nil for the operator
-}
-
-// callersBatch is a batch of the caller.
-func callersBatch(b *client.Batch) batchView {
-	return batchView{
-		ID: b.ID, Rows: b.Rows, Counts: b.Counts, PerSecond: b.PerSecond, SecondsLeft: b.SecondsLeft,
-		Created: b.Created, Ended: b.Ended, answer: b,
+func viewOf(b *batch.Batch) anyBatchView {
+	return anyBatchView{
+		b.ID, b.Owner, b.Rows, b.Counts, b.PerSecond, int(b.Remaining().Seconds()), b.Created, b.Cancelled, b.Ended,
 	}
-}
-
-// anyBatch is a batch of any API key.
-func anyBatch(b *batch.Batch) batchView {
-	v := batchView{
-		ID: b.ID, Key: b.Owner, Rows: b.Rows, Counts: map[string]int{}, PerSecond: b.PerSecond,
-		SecondsLeft: int(b.Remaining().Seconds()), Created: b.Created, Cancelled: b.Cancelled, Ended: b.Ended,
-	}
-	for state, n := range b.Counts {
-		v.Counts[string(state)] = n
-	}
-	return v
 }
 
 // outcomes returns the counts of a batch that are not zero.
-func (v batchView) outcomes() string {
+func outcomes[S ~string](counts map[S]int) string {
 	var parts []string
 	for _, state := range batch.States() {
-		if n := v.Counts[string(state)]; n > 0 {
+		if n := counts[S(state)]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, state))
 		}
 	}
 	return strings.Join(parts, ", ")
 }
 
-func (v batchView) left() string {
-	if v.SecondsLeft == 0 {
+func leftText(seconds int) string {
+	if seconds == 0 {
 		return ""
 	}
-	return (time.Duration(v.SecondsLeft) * time.Second).String()
+	return (time.Duration(seconds) * time.Second).String()
 }
 
-// write prints the status of a batch.
-func (v batchView) write(out console.Streams, f console.Format) error {
-	var (
-		value  any = v
-		answer client.Batch
-	)
-	if v.answer != nil {
-		value, answer = v.answer, *v.answer
-	}
-	return console.Show(out, f, value, []console.Field{
-		{Name: "Batch", Value: v.ID},
-		{Name: "Key", Value: v.Key},
-		{Name: "State", Value: answer.State},
-		{Name: "Rows", Value: fmt.Sprintf("%d: %s", v.Rows, v.outcomes())},
-		{Name: "Left", Value: v.left()},
-		{Name: "Waits for", Value: console.OneLine(answer.WaitingFor, answer.Message)},
-		{Name: "Created", Value: console.Time(v.Created)},
-		{Name: "Cancelled", Value: console.Time(v.Cancelled)},
-		{Name: "Ended", Value: console.Time(v.Ended)},
-		{Name: "Kept until", Value: console.Time(answer.Expires)},
-	})
+func showCallersBatch(b *client.Batch) printed {
+	return record(b, "Batch", b.ID, "State", b.State, "Rows", fmt.Sprintf("%d: %s", b.Rows, outcomes(b.Counts)),
+		"Left", leftText(b.SecondsLeft), "Waits for", console.OneLine(b.WaitingFor, b.Message),
+		"Created", b.Created, "Ended", b.Ended, "Kept until", b.Expires)
 }
 
-func showCallersBatch(b *client.Batch) printed { return callersBatch(b).write }
-func showAnyBatch(b *batch.Batch) printed      { return anyBatch(b).write }
+func showAnyBatch(b *batch.Batch) printed {
+	v := viewOf(b)
+	return record(v, "Batch", v.ID, "Key", v.Key, "Rows", fmt.Sprintf("%d: %s", v.Rows, outcomes(v.Counts)),
+		"Left", leftText(v.SecondsLeft), "Created", v.Created, "Cancelled", v.Cancelled, "Ended", v.Ended)
+}
 
 type batchesList struct {
 	target
@@ -124,21 +88,18 @@ type batchesList struct {
 // Run is called by kong.
 func (c *batchesList) Run(s *Session) error {
 	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
-		return as(listed("ID\tSTATE\tROWS\tOUTCOMES\tCREATED\tENDED", func(b *client.Batch) []string {
-			return []string{
-				b.ID, b.State, strconv.Itoa(b.Rows), callersBatch(b).outcomes(), console.Time(b.Created), console.Time(b.Ended),
-			}
+		return as(listed("ID\tSTATE\tROWS\tOUTCOMES\tCREATED\tENDED", func(b *client.Batch) []any {
+			return []any{b.ID, b.State, b.Rows, outcomes(b.Counts), b.Created, b.Ended}
 		}))(first(client.List[client.Batch](ctx, api, "/v1/batches", "batches", nil), c.Limit))
 	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
 		all, err := o.Batches(ctx, operate.BatchFilter{Key: c.Owner, Running: c.Running, Limit: c.Limit})
-		views := make([]batchView, len(all))
+		views := make([]anyBatchView, len(all))
 		for i, b := range all {
-			views[i] = anyBatch(b)
+			views[i] = viewOf(b)
 		}
-		return as(listed("ID\tKEY\tROWS\tOUTCOMES\tA SECOND\tLEFT\tCREATED\tENDED", func(v batchView) []string {
-			return []string{
-				v.ID, v.Key, strconv.Itoa(v.Rows), v.outcomes(), strconv.FormatFloat(v.PerSecond, 'f', 1, 64), v.left(),
-				console.Time(v.Created), console.Time(v.Ended),
+		return as(listed("ID\tKEY\tROWS\tOUTCOMES\tA SECOND\tLEFT\tCREATED\tENDED", func(v anyBatchView) []any {
+			return []any{
+				v.ID, v.Key, v.Rows, outcomes(v.Counts), fmt.Sprintf("%.1f", v.PerSecond), leftText(v.SecondsLeft), v.Created, v.Ended,
 			}
 		}))(views, err)
 	})
@@ -146,19 +107,19 @@ func (c *batchesList) Run(s *Session) error {
 
 type batchesRows struct {
 	request
-	batchID
+	ID    string `arg:"" help:"Id of the ${noun}, as printed by ${nouns} list."`
 	State string `enum:",waiting,running,succeeded,failed,cancelled,rejected" default:"" help:"Only rows in this state."`
 }
 
 // Run is called by kong.
 func (c *batchesRows) Run(s *Session) error {
 	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
-		return as(listed("ROW\tSHEET\tREFERENCE\tSTATE\tLISTING\tERROR", func(i *client.BatchItem) []string {
+		return as(listed("ROW\tSHEET\tREFERENCE\tSTATE\tLISTING\tERROR", func(i *client.BatchItem) []any {
 			why := ""
 			if i.Error != nil {
 				why = i.Error.Code + ": " + i.Error.Message
 			}
-			return []string{strconv.Itoa(i.Row), i.Sheet, i.Reference, i.State, i.URL, why}
+			return []any{i.Row, i.Sheet, i.Reference, i.State, i.URL, why}
 		}))(first(items(ctx, api, c.ID, c.State), math.MaxInt))
 	})
 }
@@ -175,7 +136,7 @@ func items(ctx context.Context, api *client.Client, id, state string) iter.Seq2[
 
 type batchesResults struct {
 	clientConfig
-	batchID
+	ID  string `arg:"" help:"Id of the ${noun}, as printed by ${nouns} list."`
 	Out string `required:"" placeholder:"FILE" type:"path" help:"Output file; its ending selects the format: .xlsx, .csv …"`
 }
 
@@ -202,8 +163,8 @@ func saveResults(ctx context.Context, streams console.Streams, api *client.Clien
 
 type batchesFollow struct {
 	request
-	batchID
-	AllowFailures bool `help:"Exit with 0 though rows failed or were rejected."`
+	ID            string `arg:"" help:"Id of the ${noun}, as printed by ${nouns} list."`
+	AllowFailures bool   `help:"Exit with 0 though rows failed or were rejected."`
 }
 
 // Run is called by kong.
@@ -218,7 +179,7 @@ func (c *batchesFollow) Run(s *Session) error {
 	if err != nil {
 		return printError(s, err)
 	}
-	if err := callersBatch(b).write(s.Streams, c.Format); err != nil {
+	if err := showCallersBatch(b)(s.Streams, c.Format); err != nil {
 		return err
 	}
 	if failures, err := failuresOf(s.Ctx, api, b); err != nil {
@@ -265,7 +226,7 @@ func batchProgress(b *client.Batch) string {
 	done := width * b.Finished() / max(b.Rows, 1)
 	text := fmt.Sprintf("batch %s [%s%s] %d of %d, %.1f /s", b.ID, strings.Repeat("#", done), strings.Repeat(".", width-done),
 		b.Finished(), b.Rows, b.PerSecond)
-	if left := callersBatch(b).left(); left != "" {
+	if left := leftText(b.SecondsLeft); left != "" {
 		text += ", " + left + " left"
 	}
 	if b.Message != "" {

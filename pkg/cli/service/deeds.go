@@ -8,7 +8,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"ushuru/pkg/cli/console"
 	"ushuru/pkg/client"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/operate"
@@ -159,10 +158,10 @@ func pausedQueue(paused bool) func(queue string) printed {
 	}
 }
 
-var printPauses = listed("HOST\tPAUSED UNTIL\tBY", func(p fetch.Pause) []string {
+var printPauses = listed("HOST\tPAUSED UNTIL\tBY", func(p fetch.Pause) []any {
 	by := "the site"
 	if p.ByOperator {
 		by = "an operator"
 	}
-	return []string{p.Host, console.Time(p.Until), by}
+	return []any{p.Host, p.Until, by}
 })

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"ushuru/pkg/cli/console"
@@ -25,11 +24,6 @@ type Jobs struct {
 	Retry  jobsRetry  `cmd:"" help:"Submit the request of a failed job again; as the operator, also those of all failed jobs with an error."`
 }
 
-// jobID names a job.
-type jobID struct {
-	ID string `arg:"" help:"Id of the job, as printed by jobs list."`
-}
-
 func errorText(failure *jobs.Error) string {
 	if failure == nil {
 		return ""
@@ -39,34 +33,27 @@ func errorText(failure *jobs.Error) string {
 
 // callersJob prints a job of the caller, in JSON with its result.
 func callersJob(job *client.Job) printed {
-	fields := []console.Field{
-		{Name: "Job", Value: job.ID},
-		{Name: "Kind", Value: job.Kind},
-		{Name: "State", Value: job.State},
-		{Name: "Progress", Value: fmt.Sprintf("%d of %d", job.Progress.Done, job.Progress.Total)},
-		{Name: "Waits for", Value: console.OneLine(job.WaitingFor, job.Message)},
-		{Name: "Created", Value: console.Time(job.Created)},
-		{Name: "Ended", Value: console.Time(job.Ended)},
+	pairs := []any{
+		"Job", job.ID, "Kind", job.Kind, "State", job.State,
+		"Progress", fmt.Sprintf("%d of %d", job.Progress.Done, job.Progress.Total),
+		"Waits for", console.OneLine(job.WaitingFor, job.Message), "Created", job.Created, "Ended", job.Ended,
 	}
 	for _, step := range job.Progress.Steps {
-		fields = append(fields, console.Field{Name: "  " + step.Name, Value: step.State})
+		pairs = append(pairs, "  "+step.Name, step.State)
 	}
 	if job.Error != nil {
-		fields = append(fields, console.Field{Name: "Error", Value: console.OneLine(job.Error.Code+":", job.Error.Message)})
+		pairs = append(pairs, "Error", console.OneLine(job.Error.Code+":", job.Error.Message))
 	}
 	if job.Result != nil {
-		fields = append(fields, console.Field{Name: "Result", Value: "there is one: add --json"})
+		pairs = append(pairs, "Result", "there is one: add --json")
 	}
-	return record(job, fields...)
+	return record(job, pairs...)
 }
 
 // anyJob prints a job of any API key.
 func anyJob(job *jobs.Job) printed {
-	fields := []console.Field{
-		{Name: "Job", Value: job.ID},
-		{Name: "Kind", Value: console.OneLine(job.Kind, string(job.Class))},
-		{Name: "Key", Value: job.Owner},
-		{Name: "State", Value: string(job.State)},
+	pairs := []any{
+		"Job", job.ID, "Kind", console.OneLine(job.Kind, string(job.Class)), "Key", job.Owner, "State", job.State,
 	}
 	for _, name := range slices.Sorted(maps.Keys(job.Steps)) {
 		step := job.Steps[name]
@@ -75,18 +62,14 @@ func anyJob(job *jobs.Job) printed {
 		if step.Worker != "" {
 			state += ", worker " + step.Worker
 		}
-		fields = append(fields, console.Field{Name: "  " + name, Value: state})
+		pairs = append(pairs, "  "+name, state)
 	}
 	for _, name := range slices.Sorted(maps.Keys(job.Children)) {
 		child := job.Children[name]
-		fields = append(fields, console.Field{Name: "  " + name, Value: console.OneLine(child.Job, string(child.State))})
+		pairs = append(pairs, "  "+name, console.OneLine(child.Job, string(child.State)))
 	}
-	return record(job, append(fields,
-		console.Field{Name: "Error", Value: errorText(job.Error)},
-		console.Field{Name: "Input", Value: string(job.Input)},
-		console.Field{Name: "Created", Value: console.Time(job.Created)},
-		console.Field{Name: "Ended", Value: console.Time(job.Ended)},
-		console.Field{Name: "Deadline", Value: console.Time(job.Deadline)})...)
+	return record(job, append(pairs, "Error", errorText(job.Error), "Input", string(job.Input),
+		"Created", job.Created, "Ended", job.Ended, "Deadline", job.Deadline)...)
 }
 
 type jobsList struct {
@@ -107,12 +90,12 @@ func (c *jobsList) Run(s *Session) error {
 		if c.State != "" {
 			query.Set("state", c.State)
 		}
-		return as(listed("ID\tKIND\tSTATE\tCREATED\tENDED\tABOUT\tERROR", func(j *client.ListedJob) []string {
+		return as(listed("ID\tKIND\tSTATE\tCREATED\tENDED\tABOUT\tERROR", func(j *client.ListedJob) []any {
 			code := ""
 			if j.Error != nil {
 				code = j.Error.Code
 			}
-			return []string{j.ID, j.Kind, j.State, console.Time(j.Created), console.Time(j.Ended), about(j), code}
+			return []any{j.ID, j.Kind, j.State, j.Created, j.Ended, about(j), code}
 		}))(first(client.List[client.ListedJob](ctx, api, "/v1/jobs", "jobs", query), c.Limit))
 	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
 		return as(anyJobs)(o.Jobs(ctx, operate.JobFilter{
@@ -126,10 +109,10 @@ func anyJobs(all []*jobs.Job) printed {
 	for _, job := range all {
 		job.Result = nil
 	}
-	return listed("ID\tKIND\tCLASS\tSTATE\tSTEPS\tKEY\tCREATED\tERROR", func(job *jobs.Job) []string {
-		return []string{
-			job.ID, job.Kind, string(job.Class), string(job.State), strings.Join(operate.OpenSteps(job), ", "), job.Owner,
-			console.Time(job.Created), errorText(job.Error),
+	return listed("ID\tKIND\tCLASS\tSTATE\tSTEPS\tKEY\tCREATED\tERROR", func(job *jobs.Job) []any {
+		return []any{
+			job.ID, job.Kind, job.Class, job.State, strings.Join(operate.OpenSteps(job), ", "), job.Owner,
+			job.Created, errorText(job.Error),
 		}
 	})(all)
 }
@@ -167,7 +150,7 @@ func (f termFlags) pathOf(id string, more ...string) (string, error) {
 type jobsShow struct {
 	target
 	termFlags
-	jobID
+	ID string `arg:"" help:"Id of the ${noun}, as printed by ${nouns} list."`
 }
 
 // Run is called by kong.
@@ -206,28 +189,27 @@ func (c *jobsRetry) Run(s *Session) error {
 			return as(anyJob)(o.RetryJob(ctx, c.ID))
 		}
 		r, err := o.RetryFailed(ctx, operate.JobFilter{Kind: c.Kind, Step: c.Step, Code: c.Code, Limit: c.Limit})
-		fields := []console.Field{{Name: "Retried", Value: strconv.Itoa(r.Jobs + r.Rows)}}
+		pairs := []any{"Retried", r.Jobs + r.Rows}
 		if r.Rows > 0 {
-			fields = append(fields, console.Field{Name: "Of batches", Value: strconv.Itoa(r.Rows)})
+			pairs = append(pairs, "Of batches", r.Rows)
 		}
 		if r.LeftOut > 0 {
-			left := fmt.Sprintf("%d, which only the caller can send again", r.LeftOut)
-			fields = append(fields, console.Field{Name: "Left out", Value: left})
+			pairs = append(pairs, "Left out", fmt.Sprintf("%d, which only the caller can send again", r.LeftOut))
 		}
 		value := map[string]int{"retried": r.Jobs + r.Rows, "jobs": r.Jobs, "rows": r.Rows, "leftOut": r.LeftOut}
-		return record(value, fields...), err
+		return record(value, pairs...), err
 	})
 }
 
 // retried prints how many deliveries are tried again.
 func retried(n int) printed {
-	return record(map[string]int{"retried": n}, console.Field{Name: "Retried", Value: strconv.Itoa(n)})
+	return record(map[string]int{"retried": n}, "Retried", n)
 }
 
 type jobsFollow struct {
 	request
 	termFlags
-	jobID
+	ID string `arg:"" help:"Id of the ${noun}, as printed by ${nouns} list."`
 }
 
 // Run is called by kong. It waits for the end of a job.

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/user"
@@ -191,16 +192,41 @@ func after(success printed, err error) (printed, error) {
 	return success, nil
 }
 
-// record prints one thing: as JSON a value, else its fields.
-func record(value any, fields ...console.Field) printed {
+// record prints one thing: as JSON a value, else pairs of a name and what it has.
+func record(value any, pairs ...any) printed {
+	fields := make([]console.Field, 0, len(pairs)/2) //nolint:mnd // of a pair
+	for i := 0; i+1 < len(pairs); i += 2 {
+		fields = append(fields, console.Field{Name: textOf(pairs[i]), Value: textOf(pairs[i+1])})
+	}
 	return func(out console.Streams, f console.Format) error { return console.Show(out, f, value, fields) }
 }
 
 // listed returns what prints things under a header.
-func listed[T any](header string, cells func(T) []string) func([]T) printed {
+func listed[T any](header string, cells func(T) []any) func([]T) printed {
 	return func(all []T) printed {
-		return func(out console.Streams, f console.Format) error { return console.List(out, f, all, header, cells) }
+		return func(out console.Streams, f console.Format) error {
+			return console.List(out, f, all, header, func(one T) (texts []string) {
+				for _, cell := range cells(one) {
+					texts = append(texts, textOf(cell))
+				}
+				return texts
+			})
+		}
 	}
+}
+
+// textOf returns a value as it is printed.
+func textOf(value any) string {
+	switch value := value.(type) {
+	case time.Time:
+		return console.Time(value)
+	case *time.Time:
+		if value == nil {
+			return ""
+		}
+		return console.Time(*value)
+	}
+	return fmt.Sprint(value)
 }
 
 // said prints a sentence, or in another form the record that it says.
@@ -212,10 +238,3 @@ func said(record any, sentence string, values ...any) printed {
 
 // printJSON prints an answer as the API wrote it.
 func printJSON(s *Session, answer json.RawMessage) error { return console.WriteJSON(s.Out, answer) }
-
-func at(t *time.Time) string {
-	if t == nil {
-		return ""
-	}
-	return console.Time(*t)
-}

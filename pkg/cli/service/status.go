@@ -61,13 +61,9 @@ func (c *Status) ofAPI(ctx context.Context, api *client.Client) (printed, error)
 	default:
 		rules = fmt.Sprintf("differ from its answers (%d of %d)", tra.Details.Differed, tra.Details.Checked)
 	}
-	return record(tra,
-		console.Field{Name: "API", Value: c.APIURL + ": ready"},
-		console.Field{Name: "TRA", Value: console.OneLine(tra.Status, tra.Reason, tra.Message)},
-		console.Field{Name: "Latency", Value: (time.Duration(tra.LatencyMs) * time.Millisecond).String()},
-		console.Field{Name: "Last answer", Value: at(tra.LastSuccessAt)},
-		console.Field{Name: "Last failure", Value: console.OneLine(at(tra.LastFailureAt), tra.ErrorKind)},
-		console.Field{Name: "Tax rules", Value: rules}), nil
+	return record(tra, "API", c.APIURL+": ready", "TRA", console.OneLine(tra.Status, tra.Reason, tra.Message),
+		"Latency", time.Duration(tra.LatencyMs)*time.Millisecond, "Last answer", tra.LastSuccessAt,
+		"Last failure", console.OneLine(textOf(tra.LastFailureAt), tra.ErrorKind), "Tax rules", rules), nil
 }
 
 // printStatus prints the status as JSON, or as tables of which empty ones are left out.
@@ -90,12 +86,7 @@ var statusFunctions = template.FuncMap{
 		}
 		return strings.Join(texts, "\t")
 	},
-	"at": func(when any) string {
-		if t, ok := when.(time.Time); ok {
-			return console.Time(t)
-		}
-		return at(when.(*time.Time)) //nolint:forcetypeassert // the template fails
-	},
+	"at": textOf,
 	"ms": func(ms int64) string {
 		if ms == 0 {
 			return "" // it is not known

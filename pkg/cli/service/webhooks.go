@@ -34,27 +34,10 @@ type Webhooks struct {
 	Retry      webhooksRetry  `cmd:"" help:"Send a delivery again; as the operator, also all that have failed."`
 }
 
-// webhookID names a webhook.
-type webhookID struct {
-	ID string `arg:"" help:"Id of the webhook, as printed by webhooks list."`
-}
-
 // callersWebhook prints a webhook of the caller.
 func callersWebhook(hook *client.Webhook) printed {
-	return record(hook, webhookFields(hook.ID, "", hook.URL, hook.Events, stateOf(hook.State, hook.Disabled), hook.Created,
-		hook.Secret)...)
-}
-
-func webhookFields(id, key, url string, events []string, state string, created time.Time, secret string) []console.Field {
-	return []console.Field{
-		{Name: "Webhook", Value: id},
-		{Name: "Key", Value: key},
-		{Name: "URL", Value: url},
-		{Name: "Events", Value: strings.Join(events, ", ")},
-		{Name: "State", Value: state},
-		{Name: "Created", Value: console.Time(created)},
-		{Name: "Secret", Value: secret},
-	}
+	return record(hook, "Webhook", hook.ID, "URL", hook.URL, "Events", strings.Join(hook.Events, ", "),
+		"State", stateOf(hook.State, hook.Disabled), "Created", hook.Created, "Secret", hook.Secret)
 }
 
 func stateOf(state, disabled string) string {
@@ -76,7 +59,10 @@ func anyWebhook(ctx context.Context, o *operate.Operator, id string) (printed, e
 	}
 	const shown = 20
 	deliveries = deliveries[:min(len(deliveries), shown)]
-	fields := webhookFields(w.ID, w.Key, w.URL, w.Events, stateOf(string(w.State), w.Disabled), w.Created, "")
+	pairs := []any{
+		"Webhook", w.ID, "Key", w.Key, "URL", w.URL, "Events", strings.Join(w.Events, ", "),
+		"State", stateOf(string(w.State), w.Disabled), "Created", w.Created,
+	}
 	for _, d := range deliveries {
 		text := fmt.Sprintf("%s %s, %d tries, %s", d.Event, d.State, d.Tries, console.Time(d.Created))
 		if len(d.Attempts) > 0 {
@@ -86,12 +72,12 @@ func anyWebhook(ctx context.Context, o *operate.Operator, id string) (printed, e
 		if !d.Next.IsZero() && d.State == webhook.Pending {
 			text += ", next " + console.Time(d.Next)
 		}
-		fields = append(fields, console.Field{Name: d.ID, Value: text})
+		pairs = append(pairs, d.ID, text)
 	}
 	return record(struct {
 		operate.Webhook
 		Deliveries []webhook.Delivery `json:"deliveries"`
-	}{w, deliveries}, fields...), nil
+	}{w, deliveries}, pairs...), nil
 }
 
 // deliveriesOf returns the deliveries of a webhook of the last 30 days, newest first, at most 100.
@@ -105,8 +91,8 @@ func printDeliveries(ctx context.Context, api *client.Client, id string) (printe
 	return as(listDeliveries)(deliveriesOf(ctx, api, id))
 }
 
-var listDeliveries = listed("ID\tEVENT\tSTATE\tTRIES\tCREATED\tLAST", func(d *client.Delivery) []string {
-	return []string{d.ID, d.Event, d.State, strconv.Itoa(d.Tries), console.Time(d.Created), lastAttempt(d)}
+var listDeliveries = listed("ID\tEVENT\tSTATE\tTRIES\tCREATED\tLAST", func(d *client.Delivery) []any {
+	return []any{d.ID, d.Event, d.State, d.Tries, d.Created, lastAttempt(d)}
 })
 
 func printDelivery(d *client.Delivery) printed { return listDeliveries([]*client.Delivery{d}) }
@@ -138,14 +124,12 @@ type webhooksList struct {
 // Run is called by kong.
 func (c *webhooksList) Run(s *Session) error {
 	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
-		return as(listed("ID\tURL\tEVENTS\tSTATE\tCREATED", func(w *client.Webhook) []string {
-			return []string{w.ID, w.URL, strings.Join(w.Events, ", "), stateOf(w.State, w.Disabled), console.Time(w.Created)}
+		return as(listed("ID\tURL\tEVENTS\tSTATE\tCREATED", func(w *client.Webhook) []any {
+			return []any{w.ID, w.URL, strings.Join(w.Events, ", "), stateOf(w.State, w.Disabled), w.Created}
 		}))(first(client.List[client.Webhook](ctx, api, "/v1/webhooks", "webhooks", nil), math.MaxInt))
 	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
-		return as(listed("ID\tKEY\tURL\tEVENTS\tSTATE\tCREATED", func(w operate.Webhook) []string {
-			return []string{
-				w.ID, w.Key, w.URL, strings.Join(w.Events, ", "), stateOf(string(w.State), w.Disabled), console.Time(w.Created),
-			}
+		return as(listed("ID\tKEY\tURL\tEVENTS\tSTATE\tCREATED", func(w operate.Webhook) []any {
+			return []any{w.ID, w.Key, w.URL, strings.Join(w.Events, ", "), stateOf(string(w.State), w.Disabled), w.Created}
 		}))(o.Webhooks(ctx, c.Owner))
 	})
 }
@@ -165,7 +149,7 @@ func (c *webhooksCreate) Run(s *Session) error {
 
 type webhooksUpdate struct {
 	request
-	webhookID
+	ID     string   `arg:"" help:"Id of the ${noun}, as printed by ${nouns} list."`
 	To     string   `placeholder:"URL" help:"The new URL. The webhook is pending again."`
 	Events []string `placeholder:"EVENT" help:"The new events: job.completed, batch.completed."`
 }
@@ -180,7 +164,7 @@ func (c *webhooksUpdate) Run(s *Session) error {
 
 type webhooksRetry struct {
 	target
-	webhookID
+	ID       string `arg:"" help:"Id of the ${noun}, as printed by ${nouns} list."`
 	Delivery string `arg:"" optional:"" help:"Id of the delivery, as printed by webhooks deliveries; only the operator may leave it out."`
 }
 
@@ -203,7 +187,7 @@ func (c *webhooksRetry) Run(s *Session) error {
 
 type webhooksFollow struct {
 	clientConfig
-	webhookID
+	ID string `arg:"" help:"Id of the ${noun}, as printed by ${nouns} list."`
 }
 
 const (
