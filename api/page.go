@@ -71,7 +71,7 @@ func (s *Server) registerPages(v1 http.Handler, operators *console.Console) erro
 	s.router.NotFoundHandler = pages.ForBrowsers(s.router.NotFoundHandler)
 	s.router.MethodNotAllowedHandler = pages.ForBrowsers(request.ProblemHandler(request.ErrMethodNotAllowed))
 	forProgrammers, err := docs.New(docs.Options{
-		Assets: pages.Assets(), Contract: openAPIJSON, BaseURL: o.Page.BaseURL,
+		Assets: pages.Assets(), BaseURL: o.Page.BaseURL,
 		Simulated: o.Simulated, Key: o.Page.Key, Listing: o.Page.Listing,
 	})
 	if err != nil {

@@ -20,14 +20,14 @@ import (
 	"github.com/swaggest/swgui/v5/static"
 
 	"ushuru/api/web/frame"
+	"ushuru/pkg/datatable"
 	"ushuru/pkg/message"
 )
 
-// Options are the parts and settings of Pages. Assets and Contract are required.
+// Options are the parts and settings of Pages. Assets is required.
 type Options struct {
-	Assets   *frame.Files           // of the pages for buyers, whose style these share
-	Contract func() ([]byte, error) // the description of the API as JSON
-	BaseURL  string                 // public address of the service; "" is that of the request
+	Assets  *frame.Files // of the pages for buyers, whose style these share
+	BaseURL string       // public address of the service; "" is that of the request
 
 	// Simulated says on every page that the figures are not real.
 	Simulated bool
@@ -38,11 +38,10 @@ type Options struct {
 
 // Pages are the pages of one process.
 type Pages struct {
-	options     Options
-	files       *frame.Files
-	quick, try  *template.Template
-	texts       map[string]string // of the programs
-	description func() (described, error)
+	options    Options
+	files      *frame.Files
+	quick, try *template.Template
+	texts      map[string]string // of the programs
 
 	mu    sync.Mutex
 	shown map[string][]byte // quickstart by the address of the service, one at most
@@ -56,14 +55,13 @@ const filePath = "/docs/files/"
 
 // New reads the embedded files.
 func New(o Options) (*Pages, error) {
-	if o.Assets == nil || o.Contract == nil {
-		return nil, errors.New("docs: options without Assets or Contract")
+	if o.Assets == nil {
+		return nil, errors.New("docs: options without Assets")
 	}
 	if (o.Key != "" || o.Listing != "") && !o.Simulated {
 		return nil, errors.New("docs: a key for everybody, and the figures are real")
 	}
 	p := &Pages{options: o, shown: map[string][]byte{}}
-	p.description = sync.OnceValues(func() (described, error) { return describe(o.Contract) })
 	var err error
 	if p.texts, err = readPrograms(); err != nil {
 		return nil, err
@@ -132,13 +130,9 @@ func (p *Pages) quickstartFor(base string) ([]byte, error) {
 	if body, is := p.shown[base]; is {
 		return body, nil
 	}
-	found, err := p.description()
-	if err != nil {
-		return nil, err
-	}
 	var body bytes.Buffer
-	err = p.quick.Execute(&body, map[string]any{
-		"Simulated": p.options.Simulated, "Key": p.options.Key, "Answer": found.answer, "Errors": found.errors,
+	err := p.quick.Execute(&body, map[string]any{
+		"Simulated": p.options.Simulated, "Key": p.options.Key, "Answer": strings.TrimSpace(answer), "Errors": errorRows(),
 		"First": p.programs(base, "estimate", "curl", "js", "py", "go", "php"), "Batch": p.programs(base, "batch", "curl")[0],
 		"Verify": p.programs(base, "verify", "js", "py", "go", "php"),
 	})
@@ -147,6 +141,36 @@ func (p *Pages) quickstartFor(base string) ([]byte, error) {
 	}
 	p.shown = map[string][]byte{base: body.Bytes()}
 	return body.Bytes(), nil
+}
+
+// What the quickstart shows of the description of the API: the most important part of an estimate,
+// and the errors that a caller can get.
+var (
+	//go:embed answer.json
+	answer string
+	//go:embed errors.csv
+	errorsFile string
+)
+
+// errorRow is an error that a caller can get.
+type errorRow struct {
+	Code, Text, Statuses string
+	Again                bool // the same request can succeed later
+}
+
+// errorRows returns the errors, with the values of their texts in braces.
+func errorRows() (rows []errorRow) {
+	for _, row := range datatable.Rows(errorsFile) {
+		values := message.Values{}
+		names, _ := message.ValueNames(row[0])
+		for _, name := range names {
+			values[name] = "{" + name + "}"
+		}
+		rows = append(rows, errorRow{
+			message.CodeOf(row[0]), message.Say(row[0], values).EN, strings.ReplaceAll(row[1], " ", ", "), row[2] == "true",
+		})
+	}
+	return rows
 }
 
 // tryIt responds with the description of the API.

@@ -150,9 +150,6 @@ func pages(t *testing.T, o docs.Options) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Contract = func() ([]byte, error) {
-		return []byte(`{"components": {"examples": {"Estimate": {"value": {"summary": {}}}}}}`), nil
-	}
 	shown, err := docs.New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -323,7 +320,7 @@ func TestTheTableHasEveryError(t *testing.T) {
 func TestOnlySimulatedFiguresHaveAKey(t *testing.T) {
 	t.Parallel()
 	for _, o := range []docs.Options{{Key: "ush_1"}, {Listing: "https://cars.example/1"}} {
-		o.Assets, o.Contract = &frame.Files{}, func() ([]byte, error) { return nil, nil }
+		o.Assets = &frame.Files{}
 		if _, err := docs.New(o); err == nil {
 			t.Errorf("%+v is accepted", o)
 		}

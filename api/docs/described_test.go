@@ -1,5 +1,8 @@
 package docs
 
+// The errors and the example that the quickstart shows are written from the description of the
+// API: go test ./api/docs -run Described -update.
+
 import (
 	"bytes"
 	"encoding/json"
@@ -9,25 +12,17 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"os"
 	"strconv"
 	"strings"
+	"testing"
+
+	"github.com/oasdiff/yaml"
 
 	"ushuru/api/problem"
+	"ushuru/pkg/golden"
 	"ushuru/pkg/message"
 )
-
-// described is what the quickstart shows of the description of the API.
-type described struct {
-	answer string // the most important part of an estimate
-	errors []errorRow
-}
-
-// errorRow is an error that a caller can get.
-type errorRow struct {
-	Code, Text string
-	Statuses   []int
-	Again      bool // the same request can succeed later
-}
 
 // contract is what is read of the description.
 type contract struct {
@@ -53,25 +48,26 @@ type response struct {
 	Description string `json:"description"`
 }
 
-// describe reads the description.
-func describe(load func() ([]byte, error)) (described, error) {
-	data, err := load()
+func TestWhatIsDescribedIsInTheFiles(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../openapi.yaml")
 	if err != nil {
-		return described{}, err
+		t.Fatal(err)
 	}
 	var c contract
-	if err := json.Unmarshal(data, &c); err != nil {
-		return described{}, fmt.Errorf("docs: the description of the API: %w", err)
+	if _, err := yaml.Unmarshal(text, &c, yaml.DecodeOpts{}); err != nil {
+		t.Fatal(err)
 	}
 	var answer bytes.Buffer
 	if err := json.Indent(&answer, c.Components.Examples.Estimate.Value.Summary, "", "  "); err != nil {
-		return described{}, fmt.Errorf("docs: the example of an estimate: %w", err)
+		t.Fatal(err)
 	}
+	golden.Check(t, "answer.json", answer.String()+"\n")
 	statuses, err := c.statuses()
 	if err != nil {
-		return described{}, err
+		t.Fatal(err)
 	}
-	return described{answer.String(), errorRows(statuses)}, nil
+	golden.Check(t, "errors.csv", errorTable(statuses))
 }
 
 // codeInText matches the codes that the text of a response names.
@@ -127,27 +123,27 @@ var ofEveryAddress = map[string]int{
 // notForCallers are the errors of the operator's pages, and one that only the log shows.
 var notForCallers = []string{"login_required", "login_slowed", "cross_origin", "client_closed_request"}
 
-// errorRows returns the errors of the table of texts, in the order of their codes.
-func errorRows(statuses map[string]map[int]bool) (rows []errorRow) {
+// errorTable returns the errors of the table of texts, in the order of their codes.
+func errorTable(statuses map[string]map[int]bool) string {
+	var table strings.Builder
+	table.WriteString("# Written by go test ./api/docs -run Described -update. Retryable: the same request can succeed later.\n")
+	table.WriteString("key,statuses,retryable\n")
+	last := ""
 	for _, key := range message.Keys("error") {
 		code := message.CodeOf(key)
-		if slices.Contains(notForCallers, code) || len(rows) > 0 && rows[len(rows)-1].Code == code {
+		if slices.Contains(notForCallers, code) || code == last {
 			continue // the first of its texts says what it is about
 		}
-		values := message.Values{}
-		names, _ := message.ValueNames(key)
-		for _, name := range names {
-			values[name] = "{" + name + "}"
-		}
-		row := errorRow{Code: code, Text: message.Say(key, values).EN, Statuses: slices.Sorted(maps.Keys(statuses[code]))}
+		last = code
+		with, again := slices.Sorted(maps.Keys(statuses[code])), false
 		if status, is := ofEveryAddress[code]; is {
-			row.Statuses = []int{status}
+			with = []int{status}
 		}
-		for _, status := range row.Statuses {
+		for _, status := range with {
 			p := problem.Problem{Status: status, Notice: message.Notice{Code: code}}
-			row.Again = row.Again || p.Retryable()
+			again = again || p.Retryable()
 		}
-		rows = append(rows, row)
+		fmt.Fprintf(&table, "%s,%s,%t\n", key, strings.Trim(fmt.Sprint(with), "[]"), again)
 	}
-	return rows
+	return table.String()
 }
