@@ -19,17 +19,15 @@ import (
 // the taxes of some.
 type pricedLabels map[string]string
 
-func (pricedLabels) Years(context.Context, tra.Make, string) ([]int, error) { return []int{2018}, nil }
-
-func (pricedLabels) Countries(context.Context, tra.Make, string, int) ([]string, error) {
-	return []string{"JAPAN"}, nil
-}
-
-func (pricedLabels) Fuels(context.Context, tra.Make, string, int, string) ([]string, error) {
-	return []string{"PETROL & ELECTRIC"}, nil
-}
-
-func (pricedLabels) Capacities(context.Context, tra.Make, string, int, string, string) ([]string, error) {
+func (pricedLabels) List(_ context.Context, _ tra.Make, v tra.Vehicle) ([]string, error) {
+	switch {
+	case v.YOM == 0:
+		return []string{"2018"}, nil
+	case v.Country == "":
+		return []string{"JAPAN"}, nil
+	case v.FuelType == "":
+		return []string{"PETROL & ELECTRIC"}, nil
+	}
 	return []string{"1001 - 1500 CC"}, nil
 }
 

@@ -176,7 +176,7 @@ func (s *Resource) knownYears(
 	car := req.car
 	found = vehicle.ModelYears{Make: label.Make.Name, ModelBody: label.Text, Years: []vehicle.YearTaxes{}}
 	known := s.options.Catalogue.Known()
-	years, err := known.Years(ctx, label.Make, label.Text)
+	list, err := known.List(ctx, label.Make, tra.Vehicle{ModelBody: label.Text})
 	if errors.Is(err, tra.ErrNotKnown) { // the quote of any year fetches the list
 		car.Year = time.Now().Year() - typicalAge
 		return found, []vehicle.QuoteInput{car}, nil
@@ -189,7 +189,7 @@ func (s *Resource) knownYears(
 	if err != nil {
 		return found, nil, err
 	}
-	years = slices.Sorted(slices.Values(years))
+	years := slices.Sorted(slices.Values(tra.YearsOf(list)))
 	slices.Reverse(years)
 	for _, year := range years[:min(len(years), maxModelYears)] {
 		car.Year = year

@@ -82,14 +82,14 @@ func yearsAPI(t *testing.T, limits pace.Limits) (request.Handler, *apitest.Parts
 	}
 	known, toyota := tra.NewAuthority(client, store, tra.AuthorityOptions{}), tra.Make{ID: 1, Name: "TOYOTA"}
 	for _, label := range []string{"VITZ - NCP131 - HATCHBACK", "NOAH - ZRR70 - VAN"} {
-		if _, err := known.Years(t.Context(), toyota, label); err != nil {
+		if _, err := known.List(t.Context(), toyota, tra.Vehicle{ModelBody: label}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := known.Countries(t.Context(), toyota, "NOAH - ZRR70 - VAN", 2000); err != nil {
+	if _, err := known.List(t.Context(), toyota, tra.Vehicle{ModelBody: "NOAH - ZRR70 - VAN", YOM: 2000}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := known.Fuels(t.Context(), toyota, "NOAH - ZRR70 - VAN", 2000, "JAPAN"); err != nil {
+	if _, err := known.List(t.Context(), toyota, tra.Vehicle{ModelBody: "NOAH - ZRR70 - VAN", YOM: 2000, Country: "JAPAN"}); err != nil {
 		t.Fatal(err)
 	}
 	return api, p

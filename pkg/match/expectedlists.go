@@ -1,7 +1,9 @@
 package match
 
 import (
+	"cmp"
 	"context"
+	"strconv"
 
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
@@ -20,9 +22,28 @@ type expectedLists struct {
 // lastYear is the last year of cars that are still made.
 const lastYear = 2026
 
-// Years returns the years of production.
-func (l expectedLists) Years(_ context.Context, mk tra.Make, modelBody string) ([]int, error) {
-	fact := l.facts.of(tra.ParseLabel(mk, modelBody))
+// List returns the years of production, Japan, the authority's name of the label's fuel, or the
+// band of its engine.
+func (l expectedLists) List(_ context.Context, mk tra.Make, v tra.Vehicle) ([]string, error) {
+	label := tra.ParseLabel(mk, v.ModelBody)
+	fact := l.facts.of(label)
+	switch {
+	case v.YOM == 0:
+		return l.years(fact), nil
+	case v.Country == "":
+		return []string{japan}, nil
+	case v.FuelType == "":
+		class := cmp.Or(labelFuel(label, fact), classOfWord(l.car.Fuel))
+		if class == electric {
+			return []string{"ELECTRIC"}, nil
+		}
+		return []string{cmp.Or(fuelNames[class], fuelNames[petrol])}, nil
+	}
+	bands := []string{"1 - 1000 CC", "1001 - 1500 CC", "1501 - 2000 CC", "2001 - 2500 CC", "2501 - 9999 CC"}
+	return []string{cmp.Or(bandOf(cmp.Or(fact.CC, l.car.EngineCC), bands), bands[0])}, nil
+}
+
+func (l expectedLists) years(fact Fact) (years []string) {
 	from, to := fact.From, fact.To
 	switch {
 	case !fact.dated() && l.car.Year == 0:
@@ -34,43 +55,8 @@ func (l expectedLists) Years(_ context.Context, mk tra.Make, modelBody string) (
 	case to == 0:
 		to = max(from, lastYear)
 	}
-	var years []int
 	for year := from; year <= to; year++ {
-		years = append(years, year)
+		years = append(years, strconv.Itoa(year))
 	}
-	return years, nil
-}
-
-// Countries returns Japan.
-func (l expectedLists) Countries(context.Context, tra.Make, string, int) ([]string, error) {
-	return []string{japan}, nil
-}
-
-// Fuels returns the authority's name of the label's fuel.
-func (l expectedLists) Fuels(_ context.Context, mk tra.Make, modelBody string, _ int, _ string) ([]string, error) {
-	label := tra.ParseLabel(mk, modelBody)
-	class := labelFuel(label, l.facts.of(label))
-	if class == "" {
-		class = classOfWord(l.car.Fuel)
-	}
-	if class == electric {
-		return []string{"ELECTRIC"}, nil
-	}
-	if name, ok := fuelNames[class]; ok {
-		return []string{name}, nil
-	}
-	return []string{fuelNames[petrol]}, nil
-}
-
-// Capacities returns the band of the label's engine.
-func (l expectedLists) Capacities(_ context.Context, mk tra.Make, modelBody string, _ int, _, _ string) ([]string, error) {
-	cc := l.facts.of(tra.ParseLabel(mk, modelBody)).CC
-	if cc == 0 {
-		cc = l.car.EngineCC
-	}
-	bands := []string{"1 - 1000 CC", "1001 - 1500 CC", "1501 - 2000 CC", "2001 - 2500 CC", "2501 - 9999 CC"}
-	if band := bandOf(cc, bands); band != "" {
-		return []string{band}, nil
-	}
-	return bands[:1], nil
+	return years
 }

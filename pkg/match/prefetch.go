@@ -44,42 +44,7 @@ func (r *resolver) predictForYear() prediction {
 // waits for its result; any other call is made when it is needed.
 type prefetcher struct {
 	Lister
-	pending map[listKey]*future
-}
-
-// listKey identifies a call for one of the three lists that depend on a year.
-type listKey struct {
-	yom           int
-	country, fuel string // both empty: the countries; fuel empty: the fuels
-}
-
-// prefetch requests the countries, fuels and bands of a prediction at once. It
-// turns four consecutive calls into one round when the prediction is right,
-// and makes needless calls when it is not. Running calls end with the context.
-func (p *prefetcher) prefetch(ctx context.Context, label tra.Label, f prediction) {
-	p.start(listKey{yom: f.yom}, func() ([]string, error) { return p.Lister.Countries(ctx, label.Make, label.Text, f.yom) })
-	p.start(listKey{f.yom, f.country, ""}, func() ([]string, error) {
-		return p.Lister.Fuels(ctx, label.Make, label.Text, f.yom, f.country)
-	})
-	for _, fuel := range f.fuels {
-		p.start(listKey{f.yom, f.country, fuel}, func() ([]string, error) {
-			return p.Lister.Capacities(ctx, label.Make, label.Text, f.yom, f.country, fuel)
-		})
-	}
-}
-
-// start starts a call unless it was started before. A result that is never
-// waited for is discarded together with its error.
-func (p *prefetcher) start(key listKey, call func() ([]string, error)) {
-	if _, ok := p.pending[key]; ok {
-		return
-	}
-	result := &future{done: make(chan struct{})}
-	p.pending[key] = result
-	go func() {
-		defer close(result.done)
-		result.list, result.err = call()
-	}()
+	pending map[tra.Vehicle]*future
 }
 
 // future is the result of a running call. Its list and error are set when done
@@ -90,33 +55,38 @@ type future struct {
 	err  error
 }
 
-func (f *future) wait() ([]string, error) {
-	<-f.done
-	return f.list, f.err
+// prefetch requests the countries, fuels and bands of a prediction at once. It
+// turns four consecutive calls into one round when the prediction is right,
+// and makes needless calls when it is not. Running calls end with the context.
+func (p *prefetcher) prefetch(ctx context.Context, label tra.Label, f prediction) {
+	v := tra.Vehicle{MakeID: label.Make.ID, ModelBody: label.Text, YOM: f.yom}
+	p.start(ctx, label.Make, v)
+	v.Country = f.country
+	p.start(ctx, label.Make, v)
+	for _, v.FuelType = range f.fuels {
+		p.start(ctx, label.Make, v)
+	}
 }
 
-// Countries returns the label's countries, from the prefetched call if there is one.
-func (p *prefetcher) Countries(ctx context.Context, mk tra.Make, modelBody string, yom int) ([]string, error) {
-	if answer, ok := p.pending[listKey{yom: yom}]; ok {
-		return answer.wait()
+// start starts a call unless it was started before. A result that is never
+// waited for is discarded together with its error.
+func (p *prefetcher) start(ctx context.Context, mk tra.Make, v tra.Vehicle) {
+	if _, ok := p.pending[v]; ok {
+		return
 	}
-	return p.Lister.Countries(ctx, mk, modelBody, yom)
+	result := &future{done: make(chan struct{})}
+	p.pending[v] = result
+	go func() {
+		defer close(result.done)
+		result.list, result.err = p.Lister.List(ctx, mk, v)
+	}()
 }
 
-// Fuels returns the label's fuels, from the prefetched call if there is one.
-func (p *prefetcher) Fuels(ctx context.Context, mk tra.Make, modelBody string, yom int, country string) ([]string, error) {
-	if answer, ok := p.pending[listKey{yom, country, ""}]; ok {
-		return answer.wait()
+// List returns the next list of a vehicle, from the prefetched call if there is one.
+func (p *prefetcher) List(ctx context.Context, mk tra.Make, v tra.Vehicle) ([]string, error) {
+	if answer, ok := p.pending[v]; ok {
+		<-answer.done
+		return answer.list, answer.err
 	}
-	return p.Lister.Fuels(ctx, mk, modelBody, yom, country)
-}
-
-// Capacities returns the label's bands, from the prefetched call if there is one.
-func (p *prefetcher) Capacities(
-	ctx context.Context, mk tra.Make, modelBody string, yom int, country, fuel string,
-) ([]string, error) {
-	if answer, ok := p.pending[listKey{yom, country, fuel}]; ok {
-		return answer.wait()
-	}
-	return p.Lister.Capacities(ctx, mk, modelBody, yom, country, fuel)
+	return p.Lister.List(ctx, mk, v)
 }

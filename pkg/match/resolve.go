@@ -11,13 +11,10 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// Lister returns the authority's lists for one label. An empty list without an
-// error means that the authority lists nothing.
+// Lister returns the authority's lists for one label: the values of the first empty field of a
+// vehicle. An empty list without an error means that the authority lists nothing.
 type Lister interface {
-	Years(ctx context.Context, mk tra.Make, modelBody string) ([]int, error)
-	Countries(ctx context.Context, mk tra.Make, modelBody string, yom int) ([]string, error)
-	Fuels(ctx context.Context, mk tra.Make, modelBody string, yom int, country string) ([]string, error)
-	Capacities(ctx context.Context, mk tra.Make, modelBody string, yom int, country, fuel string) ([]string, error)
+	List(ctx context.Context, mk tra.Make, v tra.Vehicle) ([]string, error)
 }
 
 // Resolve chooses the authority's year, country, fuel and engine band for a
@@ -45,10 +42,23 @@ func Resolve(ctx context.Context, car vehicle.Car, choice Choice, lists Lister) 
 		tuple: tra.Vehicle{MakeID: choice.Make.ID, ModelBody: choice.Label}, adjustments: slices.Clone(choice.Adjustments),
 	}
 	r.code, _ = chassis.Parse(car.RawModelCode)
-	r.lists = &prefetcher{lists, map[listKey]*future{}}
+	r.lists = &prefetcher{lists, map[tra.Vehicle]*future{}}
 	r.lists.prefetch(ctx, r.label, r.predict())
-	for _, step := range []func(context.Context) error{r.year, r.country, r.fuel, r.band} {
-		if err := step(ctx); err != nil {
+	for _, step := range []struct {
+		none   string // the key for an empty list
+		choose func(ctx context.Context, list []string) error
+	}{
+		{"no_year", r.year}, {"no_country", r.country}, {"no_fuel", r.fuel}, {"no_capacity", r.band},
+	} {
+		list, err := r.lists.List(ctx, r.label.Make, r.tuple)
+		switch {
+		case err != nil:
+		case len(list) == 0:
+			err = r.notListed(step.none)
+		default:
+			err = step.choose(ctx, list)
+		}
+		if err != nil {
 			return vehicle.Matched{}, tra.Vehicle{}, err
 		}
 	}
@@ -67,14 +77,8 @@ type resolver struct {
 	adjustments []vehicle.Adjustment
 }
 
-func (r *resolver) year(ctx context.Context) error {
-	years, err := r.lists.Years(ctx, r.label.Make, r.label.Text)
-	if err != nil {
-		return err
-	}
-	if len(years) == 0 {
-		return r.notListed("no_year")
-	}
+func (r *resolver) year(ctx context.Context, list []string) error {
+	years := tra.YearsOf(list)
 	yom, adjusted, ok := pickYear(r.car.Year, r.car.ListedYear, years)
 	if !ok {
 		return r.yearNotListed(yom, years)
@@ -87,14 +91,7 @@ func (r *resolver) year(ctx context.Context) error {
 	return nil
 }
 
-func (r *resolver) country(ctx context.Context) error {
-	countries, err := r.lists.Countries(ctx, r.label.Make, r.label.Text, r.tuple.YOM)
-	if err != nil {
-		return err
-	}
-	if len(countries) == 0 {
-		return r.notListed("no_country")
-	}
+func (r *resolver) country(ctx context.Context, countries []string) error {
 	country, adjusted, err := pickCountry(countries)
 	r.tuple.Country = country
 	r.adjustments = append(r.adjustments, adjusted...)
@@ -106,14 +103,7 @@ func (r *resolver) country(ctx context.Context) error {
 	return err
 }
 
-func (r *resolver) fuel(ctx context.Context) error {
-	fuels, err := r.lists.Fuels(ctx, r.label.Make, r.label.Text, r.tuple.YOM, r.tuple.Country)
-	if err != nil {
-		return err
-	}
-	if len(fuels) == 0 {
-		return r.notListed("no_fuel")
-	}
+func (r *resolver) fuel(_ context.Context, fuels []string) error {
 	fuel, adjusted, err := pickFuel(r.car, r.code, r.label, fuels)
 	if refused, ok := errors.AsType[*Error](err); ok && refused.Code == FuelConflict && r.choice.MatchedBy == vehicle.ByCaller {
 		// The caller chose the entry in spite of the emission prefix.
@@ -128,14 +118,7 @@ func (r *resolver) fuel(ctx context.Context) error {
 	return err
 }
 
-func (r *resolver) band(ctx context.Context) error {
-	bands, err := r.lists.Capacities(ctx, r.label.Make, r.label.Text, r.tuple.YOM, r.tuple.Country, r.tuple.FuelType)
-	if err != nil {
-		return err
-	}
-	if len(bands) == 0 {
-		return r.notListed("no_capacity")
-	}
+func (r *resolver) band(_ context.Context, bands []string) error {
 	band, adjusted, err := pickBand(r.car, r.known, bands)
 	r.tuple.EngineCapacity = band
 	r.adjustments = append(r.adjustments, adjusted...)

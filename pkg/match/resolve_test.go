@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -41,20 +42,21 @@ func (f *fakeLists) ask(ctx context.Context, format string, args ...any) error {
 	return f.err
 }
 
-func (f *fakeLists) Years(ctx context.Context, _ tra.Make, label string) ([]int, error) {
-	return f.years, f.ask(ctx, "years %s", label)
-}
-
-func (f *fakeLists) Countries(ctx context.Context, _ tra.Make, _ string, yom int) ([]string, error) {
-	return f.countries, f.ask(ctx, "countries %d", yom)
-}
-
-func (f *fakeLists) Fuels(ctx context.Context, _ tra.Make, _ string, yom int, country string) ([]string, error) {
-	return f.fuels, f.ask(ctx, "fuels %d %s", yom, country)
-}
-
-func (f *fakeLists) Capacities(ctx context.Context, _ tra.Make, _ string, yom int, country, fuel string) ([]string, error) {
-	return f.bands, f.ask(ctx, "bands %d %s %s", yom, country, fuel)
+// List answers as the authority would.
+func (f *fakeLists) List(ctx context.Context, _ tra.Make, v tra.Vehicle) ([]string, error) {
+	switch {
+	case v.YOM == 0:
+		var years []string
+		for _, year := range f.years {
+			years = append(years, strconv.Itoa(year))
+		}
+		return years, f.ask(ctx, "years %s", v.ModelBody)
+	case v.Country == "":
+		return f.countries, f.ask(ctx, "countries %d", v.YOM)
+	case v.FuelType == "":
+		return f.fuels, f.ask(ctx, "fuels %d %s", v.YOM, v.Country)
+	}
+	return f.bands, f.ask(ctx, "bands %d %s %s", v.YOM, v.Country, v.FuelType)
 }
 
 func usual() *fakeLists {

@@ -26,18 +26,6 @@ const (
 	pollMax     = 100 * time.Millisecond
 )
 
-// cachedList is cached for lists. An empty list is cached for EmptyListTTL only.
-func cachedList[T any](ctx context.Context, a *Authority, q listRequest, fetch func(context.Context) ([]T, error)) ([]T, error) {
-	list, err := cached(ctx, a, q, func(ctx context.Context) ([]T, time.Duration, error) {
-		list, err := fetch(ctx)
-		if len(list) == 0 {
-			return list, a.options.EmptyListTTL, err
-		}
-		return list, 0, err
-	}, nil)
-	return list.Answer, err
-}
-
 // cached returns the answer from Redis, or else fetches it: once for all equal
 // requests of all processes, and to the end even when the callers leave. fetch
 // returns for how long its answer is valid; 0 means until the end of the quarter.

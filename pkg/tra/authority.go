@@ -102,32 +102,18 @@ func (a *Authority) ModelBodies(ctx context.Context, makeID int) ([]string, erro
 	return call(ctx, a, callModelBody, func(ctx context.Context) ([]string, error) { return a.client.ModelBodies(ctx, makeID) })
 }
 
-// Years returns the years of manufacture of a label.
-func (a *Authority) Years(ctx context.Context, m Make, modelBody string) ([]int, error) {
-	return cachedList(ctx, a, yearsOf(m, modelBody), func(ctx context.Context) ([]int, error) {
-		return a.client.Years(ctx, m.ID, modelBody)
-	})
-}
-
-// Countries returns the countries of origin of a label and year.
-func (a *Authority) Countries(ctx context.Context, m Make, modelBody string, yom int) ([]string, error) {
-	return cachedList(ctx, a, countriesOf(m, modelBody, yom), func(ctx context.Context) ([]string, error) {
-		return a.client.Countries(ctx, m.ID, modelBody, yom)
-	})
-}
-
-// Fuels returns the fuel types of a label, year and country.
-func (a *Authority) Fuels(ctx context.Context, m Make, modelBody string, yom int, country string) ([]string, error) {
-	return cachedList(ctx, a, fuelsOf(m, modelBody, yom, country), func(ctx context.Context) ([]string, error) {
-		return a.client.Fuels(ctx, m.ID, modelBody, yom, country)
-	})
-}
-
-// Capacities returns the engine capacity bands of a label, year, country and fuel.
-func (a *Authority) Capacities(ctx context.Context, m Make, modelBody string, yom int, country, fuel string) ([]string, error) {
-	return cachedList(ctx, a, capacitiesOf(m, modelBody, yom, country, fuel), func(ctx context.Context) ([]string, error) {
-		return a.client.Capacities(ctx, m.ID, modelBody, yom, country, fuel)
-	})
+// List returns the values of the first empty field of a vehicle of the make m, as Client.List
+// does. It uses the id of m, not that of v.
+func (a *Authority) List(ctx context.Context, m Make, v Vehicle) ([]string, error) {
+	v.MakeID = m.ID
+	got, err := cached(ctx, a, requestOf(m, v), func(ctx context.Context) ([]string, time.Duration, error) {
+		list, err := a.client.List(ctx, v)
+		if len(list) == 0 { // an empty list is valid for a short time only
+			return list, a.options.EmptyListTTL, err
+		}
+		return list, 0, err
+	}, nil)
+	return got.Answer, err
 }
 
 // Calculation is the authority's tax on one vehicle.
@@ -153,7 +139,7 @@ func calculationOf(got cachedAnswer[calculation]) Calculation {
 // of v.
 func (a *Authority) Details(ctx context.Context, m Make, v Vehicle) (Calculation, error) {
 	v.MakeID = m.ID
-	got, err := cached(ctx, a, detailsOf(m, v), a.calculation(v), func(ctx context.Context, answer calculation) {
+	got, err := cached(ctx, a, requestOf(m, v), a.calculation(v), func(ctx context.Context, answer calculation) {
 		if a.options.OnAnswer != nil {
 			a.options.OnAnswer(ctx, Request{v, m.Name}, answer.Tax)
 		}

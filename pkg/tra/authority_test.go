@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -46,18 +47,12 @@ func newFixture(t *testing.T, conn *redisx.Conn, o tratest.Options, a tra.Author
 
 // resolve makes the five calls of one estimate.
 func (f *fixture) resolve(ctx context.Context) (tax vehicle.Tax, warnings []vehicle.Warning, err error) {
-	v := fielderOf(0)
-	if _, err = f.Years(ctx, f.toyota, v.ModelBody); err != nil {
-		return tax, nil, err
-	}
-	if _, err = f.Countries(ctx, f.toyota, v.ModelBody, v.YOM); err != nil {
-		return tax, nil, err
-	}
-	if _, err = f.Fuels(ctx, f.toyota, v.ModelBody, v.YOM, v.Country); err != nil {
-		return tax, nil, err
-	}
-	if _, err = f.Capacities(ctx, f.toyota, v.ModelBody, v.YOM, v.Country, v.FuelType); err != nil {
-		return tax, nil, err
+	v, part := fielderOf(0), tra.Vehicle{ModelBody: fielder}
+	for _, value := range []string{strconv.Itoa(v.YOM), v.Country, v.FuelType, v.EngineCapacity} {
+		if _, err = f.List(ctx, f.toyota, part); err != nil {
+			return tax, nil, err
+		}
+		part = part.With(value)
 	}
 	got, err := f.Details(ctx, f.toyota, v)
 	return got.Tax, got.Warnings, err
@@ -166,9 +161,9 @@ func TestALaterQuarterOfTheAuthoritysOutdatesEveryAnswer(t *testing.T) {
 func TestAnEmptyListIsNotBelievedLong(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		f := newFixture(t, conn, tratest.Options{Faults: tratest.Faults{EmptyLists: true}}, tra.AuthorityOptions{})
-		years := func() []int {
+		years := func() []string {
 			t.Helper()
-			years, err := f.Years(t.Context(), f.toyota, fielder)
+			years, err := f.List(t.Context(), f.toyota, tra.Vehicle{ModelBody: fielder})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -181,7 +176,7 @@ func TestAnEmptyListIsNotBelievedLong(t *testing.T) {
 			t.Errorf("asked again after less than ten minutes: %v", got)
 		}
 		f.clock.now = f.clock.now.Add(time.Second)
-		if got := years(); !slices.Contains(got, 2019) {
+		if got := years(); !slices.Contains(got, "2019") {
 			t.Errorf("not asked again after ten minutes: %v", got)
 		}
 	})
@@ -300,7 +295,7 @@ func TestWhoAskedFirstMayLeave(t *testing.T) {
 		years := func(ctx context.Context) <-chan error {
 			done := make(chan error, 1)
 			go func() {
-				_, err := authority.Years(ctx, tra.Make{ID: 1, Name: "TOYOTA"}, fielder)
+				_, err := authority.List(ctx, tra.Make{ID: 1, Name: "TOYOTA"}, tra.Vehicle{ModelBody: fielder})
 				done <- err
 			}()
 			return done

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -46,21 +45,15 @@ func (c *Client) Check(ctx context.Context, makeName string) []CheckedCall {
 	if !ok {
 		return k.calls
 	}
-	v := Vehicle{MakeID: m.ID}
-	ok = list(k, callModelBody, m.Name, &v.ModelBody, func() ([]string, error) { return c.ModelBodies(ctx, m.ID) }) &&
-		list(k, callYears, v.ModelBody, &v.YOM, func() ([]int, error) { return c.Years(ctx, m.ID, v.ModelBody) }) &&
-		list(k, callCountries, strconv.Itoa(v.YOM), &v.Country, func() ([]string, error) {
-			return c.Countries(ctx, m.ID, v.ModelBody, v.YOM)
-		}) &&
-		list(k, callFuels, v.Country, &v.FuelType, func() ([]string, error) {
-			return c.Fuels(ctx, m.ID, v.ModelBody, v.YOM, v.Country)
-		}) &&
-		list(k, callCapacities, v.FuelType, &v.EngineCapacity, func() ([]string, error) {
-			return c.Capacities(ctx, m.ID, v.ModelBody, v.YOM, v.Country, v.FuelType)
-		})
-	if ok {
-		k.call(callDetails, v.EngineCapacity, func() (string, error) { return k.details(ctx, v) })
+	v, asked := Vehicle{MakeID: m.ID}, m.Name
+	for v.EngineCapacity == "" {
+		call, _ := v.next()
+		if asked, ok = k.list(call, asked, func() ([]string, error) { return c.List(ctx, v) }); !ok {
+			return k.calls
+		}
+		v = v.With(asked)
 	}
+	k.call(callDetails, asked, func() (string, error) { return k.details(ctx, v) })
 	return k.calls
 }
 
@@ -95,8 +88,8 @@ var errEmptyList = errors.New("an empty list")
 
 // list makes a call that lists values and chooses the last: the lists of years end with the
 // newest.
-func list[T any](k *checker, name, asked string, chosen *T, call func() ([]T, error)) bool {
-	return k.call(name, asked, func() (string, error) {
+func (k *checker) list(name, asked string, call func() ([]string, error)) (chosen string, ok bool) {
+	ok = k.call(name, asked, func() (string, error) {
 		values, err := call()
 		if err == nil && len(values) == 0 {
 			err = errEmptyList
@@ -104,9 +97,10 @@ func list[T any](k *checker, name, asked string, chosen *T, call func() ([]T, er
 		if err != nil {
 			return "", err
 		}
-		*chosen = values[len(values)-1]
-		return fmt.Sprintf("%d, of which %v goes on", len(values), *chosen), nil
+		chosen = values[len(values)-1]
+		return fmt.Sprintf("%d, of which %s goes on", len(values), chosen), nil
 	})
+	return chosen, ok
 }
 
 // details returns what a calculation says.

@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -51,6 +53,66 @@ type Vehicle struct {
 	Country        string `json:"country"`
 	FuelType       string `json:"fuelType"`
 	EngineCapacity string `json:"engineCapacity"` // a band: "1001 - 1500 CC"
+}
+
+// next returns the call that lists the values of the first empty field, with the name of that
+// field; the call of the calculation when none is empty.
+func (v Vehicle) next() (call, field string) {
+	switch {
+	case v.ModelBody == "":
+		return callModelBody, "modelBody"
+	case v.YOM == 0:
+		return callYears, fieldYear
+	case v.Country == "":
+		return callCountries, "countryOfOrigin"
+	case v.FuelType == "":
+		return callFuels, "fuelType"
+	case v.EngineCapacity == "":
+		return callCapacities, "engineCapacity"
+	}
+	return callDetails, ""
+}
+
+// fieldYear is the field of a year of manufacture, the only one of the lists that is a number.
+const fieldYear = "yom"
+
+// With returns the vehicle with a value of its next list.
+func (v Vehicle) With(value string) Vehicle {
+	switch call, _ := v.next(); call {
+	case callModelBody:
+		v.ModelBody = value
+	case callYears:
+		v.YOM, _ = strconv.Atoi(value) // List returns whole numbers
+	case callCountries:
+		v.Country = value
+	case callFuels:
+		v.FuelType = value
+	case callCapacities:
+		v.EngineCapacity = value
+	}
+	return v
+}
+
+// YearsOf returns a list of years of manufacture as numbers.
+func YearsOf(list []string) []int {
+	years := make([]int, len(list))
+	for i, year := range list {
+		years[i], _ = strconv.Atoi(year) // List returns whole numbers
+	}
+	return years
+}
+
+// params returns the fields that are not empty as the parameters of a call, in the order of the
+// lists.
+func (v Vehicle) params(country string) []param {
+	year := ""
+	if v.YOM != 0 {
+		year = strconv.Itoa(v.YOM)
+	}
+	return slices.DeleteFunc([]param{
+		{"makeId", strconv.Itoa(v.MakeID)}, {"modelBody", v.ModelBody}, {fieldYear, year}, {country, v.Country},
+		{"fuelType", v.FuelType}, {"engineCapacity", v.EngineCapacity},
+	}, func(p param) bool { return p.value == "" })
 }
 
 // Options of a Client. The zero value is good for production in Tanzania.
@@ -134,45 +196,26 @@ func (c *Client) Makes(ctx context.Context) ([]Make, error) {
 
 // ModelBodies lists the labels of a make, byte for byte.
 func (c *Client) ModelBodies(ctx context.Context, makeID int) ([]string, error) {
-	return c.texts(ctx, callModelBody, "modelBody", number("makeId", makeID))
+	return c.List(ctx, Vehicle{MakeID: makeID})
 }
 
-// Years lists the years of manufacture of a label. They have gaps.
-func (c *Client) Years(ctx context.Context, makeID int, modelBody string) ([]int, error) {
-	body, err := c.get(ctx, callYears, number("makeId", makeID), param{"modelBody", modelBody})
+// List lists the values of the first field of a vehicle that is empty: the labels of its make,
+// their years of manufacture, which have gaps, the countries of origin, the fuel types or the
+// engine capacity bands.
+func (c *Client) List(ctx context.Context, v Vehicle) ([]string, error) {
+	call, field := v.next()
+	body, err := c.get(ctx, call, v.params("countryOfOrigin")...)
 	if err != nil {
 		return nil, err
 	}
-	years, err := decodeYears(body)
-	return years, c.undecodable(callYears, body, err)
-}
-
-// Countries lists the countries of origin of a label and year.
-func (c *Client) Countries(ctx context.Context, makeID int, modelBody string, yom int) ([]string, error) {
-	return c.texts(ctx, callCountries, "countryOfOrigin",
-		number("makeId", makeID), param{"modelBody", modelBody}, number("yom", yom))
-}
-
-// Fuels lists the fuel types of a label, year and country.
-func (c *Client) Fuels(ctx context.Context, makeID int, modelBody string, yom int, country string) ([]string, error) {
-	return c.texts(ctx, callFuels, "fuelType",
-		number("makeId", makeID), param{"modelBody", modelBody}, number("yom", yom), param{"countryOfOrigin", country})
-}
-
-// Capacities lists the engine capacity bands of a label, year, country and fuel.
-func (c *Client) Capacities(ctx context.Context, makeID int, modelBody string, yom int, country, fuel string) ([]string, error) {
-	return c.texts(ctx, callCapacities, "engineCapacity",
-		number("makeId", makeID), param{"modelBody", modelBody}, number("yom", yom), param{"countryOfOrigin", country},
-		param{"fuelType", fuel})
+	list, err := decodeTexts(body, field)
+	return list, c.undecodable(call, body, err)
 }
 
 // Details returns the tax on one vehicle and warnings about the figures. An
 // answer about another vehicle is an error of the kind BadAnswer.
 func (c *Client) Details(ctx context.Context, v Vehicle) (vehicle.Tax, []vehicle.Warning, error) {
-	body, err := c.get(ctx, callDetails,
-		number("makeId", v.MakeID), param{"modelBody", v.ModelBody}, number("yom", v.YOM),
-		param{"cuntryOfOrigin", v.Country}, // the authority's spelling, in this call only
-		param{"fuelType", v.FuelType}, param{"engineCapacity", v.EngineCapacity})
+	body, err := c.get(ctx, callDetails, v.params("cuntryOfOrigin")...) // the authority's spelling, in this call only
 	if err != nil {
 		return vehicle.Tax{}, nil, err
 	}
@@ -181,13 +224,4 @@ func (c *Client) Details(ctx context.Context, v Vehicle) (vehicle.Tax, []vehicle
 		return vehicle.Tax{}, nil, c.undecodable(callDetails, body, err)
 	}
 	return tax, warnings, nil
-}
-
-func (c *Client) texts(ctx context.Context, call, field string, params ...param) ([]string, error) {
-	body, err := c.get(ctx, call, params...)
-	if err != nil {
-		return nil, err
-	}
-	texts, err := decodeTexts(body, field)
-	return texts, c.undecodable(call, body, err)
 }

@@ -66,28 +66,17 @@ func TestTheChainOfSevenCalls(t *testing.T) {
 	if err != nil || !slices.Contains(labels, "FORESTER - SJ5 - SUV") {
 		t.Fatalf("labels: %v, %d of them", err, len(labels))
 	}
-	years, err := client.Years(ctx, id, "FORESTER - SJ5 - SUV")
-	if err != nil || !slices.Contains(years, 2014) {
+	years, err := client.List(ctx, tra.Vehicle{MakeID: id, ModelBody: "FORESTER - SJ5 - SUV"})
+	if err != nil || !slices.Contains(years, "2014") {
 		t.Fatalf("years: %v, %v", years, err)
 	}
 	v := tra.Vehicle{MakeID: id, ModelBody: "FORESTER - SJ5 - SUV", YOM: 2014}
-	for _, step := range []struct {
-		name string
-		list func() ([]string, error)
-		into *string
-		want string
-	}{
-		{"countries", func() ([]string, error) { return client.Countries(ctx, id, v.ModelBody, v.YOM) }, &v.Country, "JAPAN"},
-		{"fuels", func() ([]string, error) { return client.Fuels(ctx, id, v.ModelBody, v.YOM, v.Country) }, &v.FuelType, "PETROL"},
-		{"bands", func() ([]string, error) {
-			return client.Capacities(ctx, id, v.ModelBody, v.YOM, v.Country, v.FuelType)
-		}, &v.EngineCapacity, "1501 - 2000 CC"},
-	} {
-		list, err := step.list()
-		if err != nil || !slices.Equal(list, []string{step.want}) {
-			t.Fatalf("%s: %q, %v, want %q", step.name, list, err, step.want)
+	for _, want := range []string{"JAPAN", "PETROL", "1501 - 2000 CC"} {
+		list, err := client.List(ctx, v)
+		if err != nil || !slices.Equal(list, []string{want}) {
+			t.Fatalf("the list after %+v: %q, %v, want %q", v, list, err, want)
 		}
-		*step.into = list[0]
+		v = v.With(list[0])
 	}
 	tax, warnings, err := client.Details(ctx, v)
 	if err != nil || len(warnings) != 0 {
@@ -119,10 +108,10 @@ func TestRequestsAreThoseOfTheRecordedURLs(t *testing.T) {
 	client := newClient(t, tra.Options{BaseURL: server.URL + "/umvvs-api/ExternalCalculator/"})
 	_, _ = client.Makes(ctx)
 	_, _ = client.ModelBodies(ctx, id)
-	_, _ = client.Years(ctx, id, fielder)
-	_, _ = client.Countries(ctx, id, fielder, 2015)
-	_, _ = client.Fuels(ctx, id, fielder, 2015, "JAPAN")
-	_, _ = client.Capacities(ctx, id, fielder, 2015, "JAPAN", "PETROL & ELECTRIC")
+	_, _ = client.List(ctx, tra.Vehicle{MakeID: id, ModelBody: fielder})
+	_, _ = client.List(ctx, tra.Vehicle{MakeID: id, ModelBody: fielder, YOM: 2015})
+	_, _ = client.List(ctx, tra.Vehicle{MakeID: id, ModelBody: fielder, YOM: 2015, Country: "JAPAN"})
+	_, _ = client.List(ctx, tra.Vehicle{MakeID: id, ModelBody: fielder, YOM: 2015, Country: "JAPAN", FuelType: "PETROL & ELECTRIC"})
 	if _, _, err := client.Details(ctx, fielderOf(id)); err == nil {
 		t.Error("an empty list of details is no error")
 	}
@@ -173,7 +162,7 @@ func TestLabelsGoBackByteForByte(t *testing.T) {
 	if err != nil || len(labels) != 1 || labels[0] != label {
 		t.Fatalf("labels %q, %v", labels, err)
 	}
-	if _, err := client.Years(t.Context(), 1, labels[0]); err != nil || asked != label {
+	if _, err := client.List(t.Context(), tra.Vehicle{MakeID: 1, ModelBody: labels[0]}); err != nil || asked != label {
 		t.Errorf("asked for %q (%v), want %q", asked, err, label)
 	}
 }
@@ -327,7 +316,7 @@ func TestEmptyListsAreAnswers(t *testing.T) {
 	if labels, err := client.ModelBodies(t.Context(), server.MakeID("SCANIA")); err != nil || len(labels) != 0 {
 		t.Errorf("a make without vehicles: %v, %v", labels, err)
 	}
-	if years, err := client.Years(t.Context(), server.MakeID("TOYOTA"), "NO - SUCH - LABEL"); err != nil || len(years) != 0 {
+	if years, err := client.List(t.Context(), tra.Vehicle{MakeID: server.MakeID("TOYOTA"), ModelBody: "NO - SUCH - LABEL"}); err != nil || len(years) != 0 {
 		t.Errorf("years of an unknown label: %v, %v", years, err)
 	}
 }

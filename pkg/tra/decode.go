@@ -64,12 +64,13 @@ func decodeMakes(body []byte) ([]Make, error) {
 	})
 }
 
-func decodeYears(body []byte) ([]int, error) {
-	return decodeList(body, func(o object) (int, bool, error) { return o.integer("yom") })
-}
-
+// decodeTexts reads a list of one field; years as whole numbers.
 func decodeTexts(body []byte, field string) ([]string, error) {
 	return decodeList(body, func(o object) (string, bool, error) {
+		if field == fieldYear {
+			year, found, err := o.integer(field)
+			return strconv.Itoa(year), found && year > 0, err
+		}
 		text, err := o.text(field)
 		return text, !blank(text), err
 	})

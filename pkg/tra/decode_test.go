@@ -55,11 +55,11 @@ func TestNumbersMayBeTexts(t *testing.T) {
 	if want := []Make{{1503191, "TOYOTA"}, {7, "BMW"}}; err != nil || !slices.Equal(makes, want) {
 		t.Errorf("makes %v, %v", makes, err)
 	}
-	years, err := decodeYears([]byte(`[{"yom":2015},{"yom":"2016"},{"yom":2017.0},{"yom":""}]`))
-	if want := []int{2015, 2016, 2017}; err != nil || !slices.Equal(years, want) {
+	years, err := decodeTexts([]byte(`[{"yom":2015},{"yom":"2016"},{"yom":2017.0},{"yom":""},{"yom":0}]`), "yom")
+	if want := []string{"2015", "2016", "2017"}; err != nil || !slices.Equal(years, want) {
 		t.Errorf("years %v, %v", years, err)
 	}
-	if _, err := decodeYears([]byte(`[{"yom":"twenty"}]`)); err == nil {
+	if _, err := decodeTexts([]byte(`[{"yom":"twenty"}]`), "yom"); err == nil {
 		t.Error("a word was read as a year")
 	}
 }
@@ -175,7 +175,7 @@ func FuzzDecode(f *testing.F) {
 		if makes, err := decodeMakes(body); err == nil && slices.ContainsFunc(makes, func(m Make) bool { return blank(m.Name) }) {
 			t.Errorf("a blank make in %v", makes)
 		}
-		_, _ = decodeYears(body)
+		_, _ = decodeTexts(body, "yom")
 		tax, _, err := decodeDetails(body, asked)
 		if err != nil {
 			return

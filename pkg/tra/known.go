@@ -26,39 +26,20 @@ func (s *Store) Known() *Known { return &Known{store: s} }
 // the time in which the authority cannot be asked; their calculations say so.
 func (s *Store) Stale() *Known { return &Known{s, true} }
 
-// Years returns the years of manufacture of a label.
-func (k *Known) Years(ctx context.Context, m Make, modelBody string) ([]int, error) {
-	return known[[]int](ctx, k, yearsOf(m, modelBody))
-}
-
-// Countries returns the countries of origin of a label and year.
-func (k *Known) Countries(ctx context.Context, m Make, modelBody string, yom int) ([]string, error) {
-	return known[[]string](ctx, k, countriesOf(m, modelBody, yom))
-}
-
-// Fuels returns the fuel types of a label, year and country.
-func (k *Known) Fuels(ctx context.Context, m Make, modelBody string, yom int, country string) ([]string, error) {
-	return known[[]string](ctx, k, fuelsOf(m, modelBody, yom, country))
-}
-
-// Capacities returns the engine capacity bands of a label, year, country and fuel.
-func (k *Known) Capacities(ctx context.Context, m Make, modelBody string, yom int, country, fuel string) ([]string, error) {
-	return known[[]string](ctx, k, capacitiesOf(m, modelBody, yom, country, fuel))
+// List returns the values of the first empty field of a vehicle of the make m.
+func (k *Known) List(ctx context.Context, m Make, v Vehicle) ([]string, error) {
+	got, err := knownAnswer[[]string](ctx, k, requestOf(m, v))
+	return got.Answer, err
 }
 
 // Details returns the tax on one vehicle. It uses the name of the make m, not the
 // id of v.
 func (k *Known) Details(ctx context.Context, m Make, v Vehicle) (Calculation, error) {
-	got, err := knownAnswer[calculation](ctx, k, detailsOf(m, v))
+	got, err := knownAnswer[calculation](ctx, k, requestOf(m, v))
 	if err != nil {
 		return Calculation{}, err
 	}
 	return calculationOf(got), nil
-}
-
-func known[T any](ctx context.Context, k *Known, q listRequest) (answer T, _ error) {
-	got, err := knownAnswer[T](ctx, k, q)
-	return got.Answer, err
 }
 
 // knownAnswer returns the answer to a request, or ErrNotKnown.

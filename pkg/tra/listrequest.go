@@ -28,26 +28,11 @@ func (q listRequest) key() (string, error) {
 	return keyAnswer + hex.EncodeToString(sum[:16]), nil
 }
 
-func yearsOf(m Make, modelBody string) listRequest {
-	return listRequest{Call: callYears, Make: m.Name, ModelBody: modelBody}
-}
-
-func countriesOf(m Make, modelBody string, yom int) listRequest {
-	return listRequest{Call: callCountries, Make: m.Name, ModelBody: modelBody, YOM: yom}
-}
-
-func fuelsOf(m Make, modelBody string, yom int, country string) listRequest {
-	return listRequest{Call: callFuels, Make: m.Name, ModelBody: modelBody, YOM: yom, Country: country}
-}
-
-func capacitiesOf(m Make, modelBody string, yom int, country, fuel string) listRequest {
-	return listRequest{Call: callCapacities, Make: m.Name, ModelBody: modelBody, YOM: yom, Country: country, Fuel: fuel}
-}
-
-// detailsOf identifies a calculation by the name of its make.
-func detailsOf(m Make, v Vehicle) listRequest {
+// requestOf identifies the next list of a vehicle, or its calculation, by the name of its make.
+func requestOf(m Make, v Vehicle) listRequest {
+	call, _ := v.next()
 	return listRequest{
-		Call: callDetails, Make: m.Name, ModelBody: v.ModelBody, YOM: v.YOM,
+		Call: call, Make: m.Name, ModelBody: v.ModelBody, YOM: v.YOM,
 		Country: v.Country, Fuel: v.FuelType, Capacity: v.EngineCapacity,
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,8 +20,6 @@ import (
 
 // param is one parameter of a query, whose order is kept.
 type param struct{ name, value string }
-
-func number(name string, value int) param { return param{name, strconv.Itoa(value)} }
 
 // query encodes a space as %20, as TRA's own web page does.
 func query(params []param) string {

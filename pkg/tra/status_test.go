@@ -73,7 +73,7 @@ func TestEveryCallKeepsTheStatus(t *testing.T) {
 			}
 			return status
 		}
-		if _, err := f.Years(t.Context(), f.toyota, fielder); err != nil {
+		if _, err := f.List(t.Context(), f.toyota, tra.Vehicle{ModelBody: fielder}); err != nil {
 			t.Fatal(err)
 		}
 		if got := state(); got.State != tra.Up || got.LastSuccessAt == nil || !got.LastSuccessAt.Equal(f.clock.now) {

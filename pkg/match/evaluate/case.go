@@ -109,8 +109,8 @@ func Run(ctx context.Context, matcher *match.Matcher, c Case, cat *tra.Catalogue
 func resolve(ctx context.Context, matcher *match.Matcher, car vehicle.Car, choice match.Choice, result Result) (Result, error) {
 	lists := matcher.ExpectedLists(car)
 	if car.Year == 0 {
-		years, _ := lists.Years(ctx, choice.Make, choice.Label)
-		car.Year = years[len(years)-1]
+		years, _ := lists.List(ctx, choice.Make, tra.Vehicle{ModelBody: choice.Label})
+		car.Year = slices.Max(tra.YearsOf(years))
 		choice.Adjustments = append(slices.Clone(choice.Adjustments), vehicle.Adjustment{Field: "yom", From: 0, To: car.Year})
 	}
 	matched, _, err := match.Resolve(ctx, car, choice, lists)
