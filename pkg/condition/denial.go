@@ -98,7 +98,7 @@ func (r *reader) lacksFunction(tok *token) bool {
 		return false
 	}
 	for _, s := range r.open {
-		r.drop(s)
+		s.dropped = true
 	}
 	for _, p := range parts {
 		if e, found := effectOf(classOf(p), "nofunc"); found {

@@ -208,3 +208,10 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+func TestAVerbThatDeniesEndsAllThatIsOpen(t *testing.T) {
+	t.Parallel()
+	if j := condition.Read("オーディオ音割れyせず"); j.Severity() == condition.None {
+		t.Errorf("got %s, want a severity: the radio is broken", j.Severity())
+	}
+}
