@@ -25,7 +25,7 @@ type Usage struct {
 // question.
 func Ask[T any](ctx context.Context, c *Client, q Question, valid func(*T) error) (T, Usage, error) {
 	var zero T
-	if err := q.check(); err != nil {
+	if err := checkPictures(q.Pictures); err != nil {
 		return zero, Usage{}, err
 	}
 	if q.MaxTokens == 0 {

@@ -109,7 +109,6 @@ type reservation struct {
 	name   string
 	of     pace.Holder // the owner within the day
 	within pace.Within
-	tokens int
 }
 
 const (
@@ -129,7 +128,7 @@ func (b *budget) reserve(ctx context.Context, tokens int, timeout time.Duration)
 	}
 	owner := pace.Owner(ctx)
 	day, resets := dayOf(b.now())
-	r = reservation{name: rand.Text(), of: pace.Holder{Whole: day, Part: owner}, tokens: tokens}
+	r = reservation{name: rand.Text(), of: pace.Holder{Whole: day, Part: owner}}
 	if r.within.Part, err = b.limitOf(ctx, owner); err != nil {
 		return r, fmt.Errorf("ai: budget of a key: %w", err)
 	}

@@ -38,7 +38,7 @@ func (e *endpoint) failure(ctx context.Context, err error, header http.Header) *
 		failure = e.statusFailure(status, code, message)
 	case errors.Is(err, errRedirect):
 		failure = e.fail(Misconfigured, "the server redirects; the base URL is not that of the API")
-	case errors.Is(err, errTooLarge):
+	case isTooLarge(err):
 		failure = e.fail(NotJSON, "the server's answer is too large")
 	case isConnection(err):
 		failure = e.fail(Unavailable, "no connection, or it broke")
@@ -62,11 +62,7 @@ func (e *endpoint) excerpt(err error, message string) func() string {
 	if request, ok := errors.AsType[*openai.RequestError](err); ok && len(request.Body) > 0 {
 		body = request.Body
 	}
-	text := string(body)
-	if e.Key != "" {
-		text = strings.ReplaceAll(text, string(e.Key), redacted)
-	}
-	clean := logs.Excerpt([]byte(secretPattern.ReplaceAllString(text, redacted)))
+	clean := logs.Excerpt([]byte(e.withoutSecrets(string(body))))
 	return func() string { return clean }
 }
 
@@ -107,11 +103,19 @@ func (e *endpoint) statusFailure(status int, code, message string) *Error {
 }
 
 // quote returns a server's message without the key and similar texts.
-func (e *endpoint) quote(message string) string {
+func (e *endpoint) quote(message string) string { return Clean(e.withoutSecrets(message), 200) }
+
+func (e *endpoint) withoutSecrets(text string) string {
 	if e.Key != "" {
-		message = strings.ReplaceAll(message, string(e.Key), redacted)
+		text = strings.ReplaceAll(text, string(e.Key), redacted)
 	}
-	return Clean(secretPattern.ReplaceAllString(message, redacted), 200)
+	return secretPattern.ReplaceAllString(text, redacted)
+}
+
+// isTooLarge reports an answer of more than maxBody bytes.
+func isTooLarge(err error) bool {
+	_, ok := errors.AsType[*http.MaxBytesError](err)
+	return ok
 }
 
 // isConnection reports whether there was no response.

@@ -77,22 +77,3 @@ func TestOddPartsOfANestedAnswer(t *testing.T) {
 		}
 	}
 }
-
-func TestMistakesInANestedSchema(t *testing.T) {
-	deep := Schema{{Name: "a", Type: Text}}
-	for range maxDepth {
-		deep = Schema{{Name: "a", Type: Object, Fields: deep}}
-	}
-	for name, s := range map[string]Schema{
-		"too deep":             deep,
-		"an empty object":      {{Name: "a", Type: Object}},
-		"fields of a text":     {{Name: "a", Type: Text, Fields: allSchema}},
-		"a mistake inside":     {{Name: "a", Type: List, Fields: Schema{{Name: "b"}}}},
-		"else outside":         {{Name: "a", Type: Text, Enum: []string{"x"}, Fallback: "y"}},
-		"an enum of an object": {{Name: "a", Type: List, Fields: allSchema, Enum: []string{"x"}}},
-	} {
-		if s.check() == nil {
-			t.Errorf("%s is no mistake", name)
-		}
-	}
-}

@@ -86,8 +86,7 @@ func TestPicturesThatAreNoJPEG(t *testing.T) {
 		"too many":  make([]Picture, maxPictures+1),
 		"too large": {make(Picture, maxPictureBytes+1)},
 	} {
-		q := Question{Name: "q", Schema: allSchema, Pictures: pictures}
-		if q.check() == nil {
+		if checkPictures(pictures) == nil {
 			t.Errorf("%s is no mistake", name)
 		}
 	}

@@ -76,27 +76,6 @@ func TestTheSchemaIsStrict(t *testing.T) {
 	}
 }
 
-func TestMistakesInAQuestion(t *testing.T) {
-	good := Question{Name: "q", Schema: allSchema}
-	if err := good.check(); err != nil {
-		t.Fatal(err)
-	}
-	for name, q := range map[string]Question{
-		"name":       {Name: "what is it", Schema: allSchema},
-		"no schema":  {Name: "q"},
-		"twice":      {Name: "q", Schema: Schema{{Name: "a", Type: Text}, {Name: "a", Type: Text}}},
-		"no type":    {Name: "q", Schema: Schema{{Name: "a"}}},
-		"enum of no": {Name: "q", Schema: Schema{{Name: "a", Type: Boolean, Enum: []string{"1"}}}},
-		"table":      {Name: "q", Schema: allSchema, Data: []Table{{Name: "a b"}}},
-		"field":      {Name: "q", Schema: allSchema, Data: []Table{{Name: "a", Rows: []Row{{{Name: `a"b`, Text: "x"}}}}}},
-		"rows":       {Name: "q", Schema: allSchema, Data: []Table{{Name: "a", Rows: make([]Row, maxRows+1)}}},
-	} {
-		if q.check() == nil {
-			t.Errorf("%s is no mistake", name)
-		}
-	}
-}
-
 func TestClean(t *testing.T) {
 	for _, test := range []struct {
 		text string

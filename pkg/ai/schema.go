@@ -3,10 +3,7 @@ package ai
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"regexp"
-	"slices"
 )
 
 // Type of a property.
@@ -41,11 +38,7 @@ type Schema []Property
 const (
 	defaultMax      = 300
 	defaultMaxItems = 50
-	maxEnum         = 100
-	maxDepth        = 4 // of objects in objects; servers take five
 )
-
-var wordPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
 
 // MarshalJSON writes the JSON schema, with the properties in their order.
 func (s Schema) MarshalJSON() ([]byte, error) {
@@ -85,46 +78,4 @@ func (p Property) wire() any {
 		return wireProperty{Type: List, Description: p.Description, Items: wireProperty{Type: Text, Enum: p.Enum}}
 	}
 	return wireProperty{Type: p.Type, Description: p.Description, Enum: p.Enum}
-}
-
-// check returns programming errors in a schema.
-func (s Schema) check() error { return s.checkAt(1) }
-
-func (s Schema) checkAt(depth int) error {
-	if len(s) == 0 {
-		return errors.New("ai: a schema without properties")
-	}
-	if depth > maxDepth {
-		return fmt.Errorf("ai: a schema deeper than %d", maxDepth)
-	}
-	seen := map[string]bool{}
-	for _, p := range s {
-		if !wordPattern.MatchString(p.Name) || seen[p.Name] {
-			return fmt.Errorf("ai: property %q is no name or is there twice", p.Name)
-		}
-		seen[p.Name] = true
-		if err := p.check(depth); err != nil {
-			return fmt.Errorf("ai: property %q: %w", p.Name, err)
-		}
-	}
-	return nil
-}
-
-func (p Property) check(depth int) error {
-	texts := p.Type == Text || p.Type == List && len(p.Fields) == 0
-	switch {
-	case !slices.Contains([]Type{Text, Boolean, Object, List}, p.Type):
-		return fmt.Errorf("there is no type %q", p.Type)
-	case len(p.Enum) > 0 && !texts || len(p.Enum) > maxEnum:
-		return fmt.Errorf("an enum is of texts, and %d at most", maxEnum)
-	case p.Fallback != "" && !slices.Contains(p.Enum, p.Fallback):
-		return errors.New("what stands for other values is none of the enum")
-	case p.Absent != "" && !slices.Contains(p.Enum, p.Absent):
-		return errors.New("what stands for a missing value is none of the enum")
-	case p.Type == Object, len(p.Fields) > 0 && p.Type == List:
-		return p.Fields.checkAt(depth + 1)
-	case len(p.Fields) > 0:
-		return errors.New("fields are of objects and lists")
-	}
-	return nil
 }

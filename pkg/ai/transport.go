@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"time"
+	"ushuru/pkg/pace"
 )
 
 const (
@@ -18,10 +19,7 @@ const (
 	connectionCap = 64
 )
 
-var (
-	errRedirect = errors.New("ai: redirect")
-	errTooLarge = errors.New("ai: answer too large")
-)
+var errRedirect = errors.New("ai: redirect")
 
 // newTransport returns the HTTP client of one endpoint. go-openai takes 3xx for
 // success and reads a body to its end, whatever its length.
@@ -46,27 +44,12 @@ func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 		_ = response.Body.Close()
 		return nil, errRedirect
 	}
-	response.Body = &bounded{ReadCloser: response.Body, left: maxBody}
+	response.Body = http.MaxBytesReader(nil, response.Body, maxBody)
 	return response, nil
 }
 
 // CloseIdleConnections is called by http.Client.
 func (g guard) CloseIdleConnections() { g.base.CloseIdleConnections() }
-
-// bounded fails when the body is too long.
-type bounded struct {
-	io.ReadCloser
-	left int
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, errTooLarge
-	}
-	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
-	b.left -= n
-	return n, err
-}
 
 // isEncoding reports whether an error is of JSON that could not be read.
 func isEncoding(err error) bool {
@@ -82,16 +65,8 @@ var secretPattern = regexp.MustCompile(`[A-Za-z0-9_*-]*(?:[0-9*][A-Za-z0-9_*-]*)
 // retryAfter parses the delay that a server asks for, at most an hour: OpenAI's
 // milliseconds, seconds or a date.
 func retryAfter(header http.Header, now time.Time) time.Duration {
-	seconds := 0.0
-	if ms, err := strconv.ParseFloat(header.Get("Retry-After-Ms"), 64); err == nil {
-		seconds = ms / 1000
-	} else if s, err := strconv.ParseFloat(header.Get("Retry-After"), 64); err == nil {
-		seconds = s
-	} else if date, err := http.ParseTime(header.Get("Retry-After")); err == nil {
-		seconds = date.Sub(now).Seconds()
+	if ms, err := strconv.ParseFloat(header.Get("Retry-After-Ms"), 64); err == nil && ms > 0 { // NaN is not
+		return time.Duration(min(ms/1000, maxRetryAfter.Seconds()) * float64(time.Second))
 	}
-	if !(seconds > 0) { // NaN is not
-		return 0
-	}
-	return time.Duration(min(seconds, maxRetryAfter.Seconds()) * float64(time.Second))
+	return pace.RetryAfter(header, now, maxRetryAfter)
 }

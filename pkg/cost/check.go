@@ -47,44 +47,44 @@ var ownLines = []string{codePrice, codeTaxes, codeHIV, codeRegistration}
 
 var codeForm = regexp.MustCompile(`^[a-z][a-z0-9_]{1,40}$`)
 
+// problems are what is wrong with tables.
+type problems []error
+
+// when adds a problem on a condition.
+func (p *problems) when(is bool, format string, args ...any) {
+	if is {
+		*p = append(*p, fmt.Errorf(format, args...))
+	}
+}
+
+// of adds the problem of a part, with its name before it.
+func (p *problems) of(part string, err error) { p.when(err != nil, "%s: %w", part, err) }
+
 // check returns every problem of the tables.
 func (t *Tables) check() error {
-	var problems []error
+	var p problems
 	seen := map[string]bool{}
 	for _, l := range t.lines {
-		if err := l.check(); err != nil {
-			problems = append(problems, fmt.Errorf("line %q: %w", l.Code, err))
-		}
-		if seen[l.Code] {
-			problems = append(problems, fmt.Errorf("line %q is repeated", l.Code))
-		}
+		p.of(fmt.Sprintf("line %q", l.Code), l.check())
+		p.when(seen[l.Code], "line %q is repeated", l.Code)
 		seen[l.Code] = true
 	}
-	if _, err := time.Parse(time.DateOnly, t.checked); err != nil {
-		problems = append(problems, fmt.Errorf("checked: %q is not a date; example: 2026-11-23", t.checked))
-	}
-	return errors.Join(append(problems, t.volumes.check(), t.checkLandings(), t.storage.check())...)
+	_, err := time.Parse(time.DateOnly, t.checked)
+	p.when(err != nil, "checked: %q is not a date; example: 2026-11-23", t.checked)
+	return errors.Join(append(p, t.volumes.check(), t.checkLandings(), t.storage.check())...)
 }
 
 // checkLandings returns every problem of the landing times.
 func (t *Tables) checkLandings() error {
-	var problems []error
+	var p problems
 	for _, l := range t.landings {
-		switch {
-		case len(l.Countries) == 0:
-			problems = append(problems, errors.New(`landings: countries are required; "*" is every other`))
-		case l.FromDays < 0 || l.ToDays < l.FromDays || l.ToDays > maxLandingDays:
-			problems = append(problems, fmt.Errorf("landings: %v: it must be 0 ≤ from_days ≤ to_days ≤ %d",
-				l.Countries, maxLandingDays))
-		}
-		if err := l.check(); err != nil {
-			problems = append(problems, fmt.Errorf("landings: %v: %w", l.Countries, err))
-		}
+		p.when(len(l.Countries) == 0, `landings: countries are required; "*" is every other`)
+		p.when(l.FromDays < 0 || l.ToDays < l.FromDays || l.ToDays > maxLandingDays,
+			"landings: %v: it must be 0 ≤ from_days ≤ to_days ≤ %d", l.Countries, maxLandingDays)
+		p.of(fmt.Sprintf("landings: %v", l.Countries), l.check())
 	}
-	if t.landingTime("").Source == "" {
-		problems = append(problems, errors.New(`landings: the country "*" is required for all others`))
-	}
-	return errors.Join(problems...)
+	p.when(t.landingTime("").Source == "", `landings: the country "*" is required for all others`)
+	return errors.Join(p...)
 }
 
 // maxLandingDays is longer than any voyage.
@@ -93,67 +93,37 @@ const maxLandingDays = 365
 var parts = []string{"", partCar, partTaxes, partPort}
 
 func (l line) check() error {
-	var problems []error
-	if !codeForm.MatchString(l.Code) {
-		problems = append(problems, errors.New("the code must be lower-case letters, digits and underscores"))
-	}
-	if l.Name.EN == "" || l.Name.SW == "" {
-		problems = append(problems, errors.New("the name needs en and sw"))
-	}
-	if !slices.Contains(parts, l.Part) {
-		problems = append(problems, fmt.Errorf("the part must be one of %q", parts[1:]))
-	}
-	if !slices.Contains([]string{"", "TZS", "USD"}, l.PaidIn) {
-		problems = append(problems, errors.New("paid_in must be TZS or USD"))
-	}
+	var p problems
+	p.when(!codeForm.MatchString(l.Code), "the code must be lower-case letters, digits and underscores")
+	p.when(l.Name.EN == "" || l.Name.SW == "", "the name needs en and sw")
+	p.when(!slices.Contains(parts, l.Part), "the part must be one of %q", parts[1:])
+	p.when(!slices.Contains([]string{"", "TZS", "USD"}, l.PaidIn), "paid_in must be TZS or USD")
 	own := slices.Contains(ownLines, l.Code)
-	if own && l.Fees != nil {
-		problems = append(problems, errors.New("it comes from the listing or from TRA and takes no fees"))
-	}
-	if !own && l.Fees == nil {
-		problems = append(problems, errors.New(`it has no fees; write "fees": [] to leave it out`))
-	}
+	p.when(own && l.Fees != nil, "it comes from the listing or from TRA and takes no fees")
+	p.when(!own && l.Fees == nil, `it has no fees; write "fees": [] to leave it out`)
 	for i, f := range l.Fees {
-		if err := f.check(l.Code); err != nil {
-			problems = append(problems, fmt.Errorf("fee %d: %w", i+1, err))
-		}
+		p.of(fmt.Sprintf("fee %d", i+1), f.check(l.Code))
 	}
 	for i, f := range l.Fees {
 		for _, later := range l.Fees[i+1:] {
-			if f.overlaps(later) {
-				problems = append(problems, fmt.Errorf("fee %d holds on days of another fee", i+1))
-			}
+			p.when(f.overlaps(later), "fee %d holds on days of another fee", i+1)
 		}
 	}
-	return errors.Join(problems...)
+	return errors.Join(p...)
 }
 
 func (f fee) check(code string) error {
-	var problems []error
-	problems = append(problems, f.checkDates(), f.checkPrices(code), f.checkWords(), f.origin.check())
-	if len(f.Only) > 0 && len(f.Except) > 0 {
-		problems = append(problems, errors.New("only and except exclude each other"))
-	}
-	if !fraction(f.VAT) || !fraction(f.VATInHigh) {
-		problems = append(problems, errors.New("vat must be a fraction; example: 0.18"))
-	}
-	if f.Least != nil && f.Least.Unit != perCarUSD && f.Least.Unit != perCarTZS {
-		problems = append(problems, errors.New("least must be in USD or TZS"))
-	}
-	if c := f.Clamp; c != nil && (f.Amount.Unit != ofCIF || !c.Low.IsPositive() || c.High.LessThan(c.Low)) {
-		problems = append(problems, errors.New("clamp belongs to an amount in CIF and needs low and high"))
-	}
-	return errors.Join(problems...)
-}
-
-func (f fee) checkWords() error {
-	switch {
-	case f.Remark != "" && !isRemark(f.Remark):
-		return fmt.Errorf("remark %q is not known; write your own words in basis", f.Remark)
-	case (f.Basis.EN == "") != (f.Basis.SW == ""):
-		return errors.New("basis needs en and sw, or one text for both")
-	}
-	return nil
+	p := problems{f.checkDates(), f.checkPrices(code)}
+	p.when(f.Remark != "" && !isRemark(f.Remark), "remark %q is not known; write your own words in basis", f.Remark)
+	p.when((f.Basis.EN == "") != (f.Basis.SW == ""), "basis needs en and sw, or one text for both")
+	p = append(p, f.origin.check())
+	p.when(len(f.Only) > 0 && len(f.Except) > 0, "only and except exclude each other")
+	p.when(!fraction(f.VAT) || !fraction(f.VATInHigh), "vat must be a fraction; example: 0.18")
+	p.when(f.Least != nil && f.Least.Unit != perCarUSD && f.Least.Unit != perCarTZS, "least must be in USD or TZS")
+	c := f.Clamp
+	p.when(c != nil && (f.Amount.Unit != ofCIF || !c.Low.IsPositive() || c.High.LessThan(c.Low)),
+		"clamp belongs to an amount in CIF and needs low and high")
+	return errors.Join(p...)
 }
 
 func (f fee) checkDates() error {
@@ -176,13 +146,10 @@ func (f fee) checkPrices(code string) error {
 		}
 	}
 	amount, low, high := prices[0], prices[1], prices[2]
-	if low.Unit == amount.Unit && low.Value.GreaterThan(amount.Value) {
-		return errors.New("low is above amount")
-	}
-	if high.Unit == amount.Unit && high.Value.LessThan(amount.Value) {
-		return errors.New("high is below amount")
-	}
-	return nil
+	var p problems
+	p.when(low.Unit == amount.Unit && low.Value.GreaterThan(amount.Value), "low is above amount")
+	p.when(high.Unit == amount.Unit && high.Value.LessThan(amount.Value), "high is below amount")
+	return errors.Join(p...)
 }
 
 // maxAmount is more than any single fee, in either currency.
@@ -224,23 +191,18 @@ func (f fee) elsewhere(g fee) bool {
 }
 
 func (v volumes) check() error {
-	var problems []error
-	if v.Source == "" || v.Date == "" {
-		problems = append(problems, errors.New("volumes: source and date are required"))
-	}
+	var p problems
+	p.when(v.Source == "" || v.Date == "", "volumes: source and date are required")
 	fallback := false
 	for _, b := range v.Bodies {
 		isKnown := b.Low.IsPositive() || b.Typical.IsPositive() || b.High.IsPositive()
 		isOrdered := !b.Typical.LessThan(b.Low) && !b.High.LessThan(b.Typical) && !b.High.GreaterThan(maxM3)
-		if isKnown && !b.Low.IsPositive() || !isOrdered {
-			problems = append(problems, fmt.Errorf("volume of %v: it must be low ≤ typical ≤ high in cubic metres", b.Names))
-		}
+		p.when(isKnown && !b.Low.IsPositive() || !isOrdered,
+			"volume of %v: it must be low ≤ typical ≤ high in cubic metres", b.Names)
 		fallback = fallback || slices.Contains(b.Names, anyBody)
 	}
-	if !fallback {
-		problems = append(problems, errors.New(`volumes: a body "*" is required for all others`))
-	}
-	return errors.Join(problems...)
+	p.when(!fallback, `volumes: a body "*" is required for all others`)
+	return errors.Join(p...)
 }
 
 // maxM3 is more than any vehicle takes on a ship, in cubic metres.

@@ -267,8 +267,7 @@ func (b *calculation) total() vehicle.DriveAway {
 type volume struct {
 	m3     moneyRange
 	listed bool
-	typed  bool   // by the caller
-	kind   string // the body whose volume it is, where it is not listed
+	typed  bool // by the caller
 }
 
 // isKnown reports whether the volume is: it is not for a motorcycle or a bus whose listing
@@ -284,7 +283,7 @@ func (b *calculation) volumeOf() volume {
 		return volume{m3: only(m3.Decimal()), listed: true}
 	}
 	typical := b.tables.volumes.of(b.implied.tax.BodyType, b.labelBody(), b.car.BodyType)
-	return volume{m3: moneyRange{typical.Low, typical.Typical, typical.High}, kind: typical.Names[0]}
+	return volume{m3: moneyRange{typical.Low, typical.Typical, typical.High}}
 }
 
 // labelBody returns the body in the authority's label.

@@ -1,7 +1,6 @@
 package duty
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/shopspring/decimal"
@@ -33,9 +32,6 @@ type Breakdown struct {
 	HIVLevy        money.Amount // TZS
 	Registration   money.Amount // TZS
 	GrandTotalTZS  money.Amount // TotalTZS, HIVLevy and Registration
-
-	RulesFrom string   // first day of the rules used, 2006-01-02
-	Doubts    []string // choices made where the rules are disputed, for people to read
 }
 
 // Compute applies the formula to a customs value in USD at an exchange rate in
@@ -44,19 +40,18 @@ type Breakdown struct {
 // must be positive: zero panics, as any division by zero.
 func (r Rules) Compute(v Vehicle, cif, fx decimal.Decimal) Breakdown {
 	var (
-		duty      = cif.Mul(r.ImportDuty)
-		excise    = cif.Add(duty).Mul(r.exciseRate(v))
-		rate, why = r.ageRate(v)
-		age       = r.ageExciseBase(cif, duty, excise).Mul(rate)
-		fee       = cif.Mul(r.ProcessingFee)
-		railway   = cif.Mul(r.RailwayLevy)
-		industry  = cif.Mul(r.IndustrialLevy)
-		hiv       = feeOf(r.HIVLevy, v.CC)
-		register  = feeOf(r.Registration, v.CC)
-		lines     = decimal.Sum(duty, excise, age, fee, railway, industry)
-		vat       = cif.Add(lines).Mul(r.VAT)
-		usd       = lines.Add(vat)
-		tzs       = usd.Mul(fx)
+		duty     = cif.Mul(r.ImportDuty)
+		excise   = cif.Add(duty).Mul(r.exciseRate(v))
+		age      = r.ageExciseBase(cif, duty, excise).Mul(decimal.Max(r.AgeRates(v))) // better warned than surprised
+		fee      = cif.Mul(r.ProcessingFee)
+		railway  = cif.Mul(r.RailwayLevy)
+		industry = cif.Mul(r.IndustrialLevy)
+		hiv      = feeOf(r.HIVLevy, v.CC)
+		register = feeOf(r.Registration, v.CC)
+		lines    = decimal.Sum(duty, excise, age, fee, railway, industry)
+		vat      = cif.Add(lines).Mul(r.VAT)
+		usd      = lines.Add(vat)
+		tzs      = usd.Mul(fx)
 	)
 	if r.FeesInVAT {
 		vatOnFees := hiv.Add(register).Mul(r.VAT) // TZS
@@ -78,8 +73,6 @@ func (r Rules) Compute(v Vehicle, cif, fx decimal.Decimal) Breakdown {
 		HIVLevy:        money.New(hiv),
 		Registration:   money.New(register),
 		GrandTotalTZS:  money.New(decimal.Sum(tzs, hiv, register)),
-		RulesFrom:      r.From,
-		Doubts:         why,
 	}
 }
 
@@ -93,18 +86,6 @@ func (r Rules) exciseRate(v Vehicle) decimal.Decimal {
 		}
 	}
 	return decimal.Zero
-}
-
-// ageRate takes the higher figure where practice is said to differ from the
-// statute, and says so: a buyer is better warned than surprised.
-func (r Rules) ageRate(v Vehicle) (decimal.Decimal, []string) {
-	statute, practice := r.AgeRates(v)
-	if !practice.GreaterThan(statute) {
-		return statute, nil
-	}
-	return practice, []string{fmt.Sprintf(
-		"Excise by age at %d years is %s%% by statute and reported to be charged at %s%%; the higher figure is shown.",
-		v.Age, statute.Shift(2), practice.Shift(2))}
 }
 
 // AgeRates are the excise by age of a car by statute and as it is reported to

@@ -141,15 +141,12 @@ func TestRatesByDateAgeEngineAndFuel(t *testing.T) {
 	}
 }
 
-func TestTheDisputedAgeSaysSo(t *testing.T) {
+func TestTheHigherOfTwoDisputedRatesIsComputed(t *testing.T) {
 	rules := duty.On(day("2025-11-15"))
-	for age, want := range map[int]int{9: 0, 10: 1, 11: 0} {
+	for age, want := range map[int]string{9: "187.50", 10: "375.00", 11: "375.00"} {
 		b := rules.Compute(duty.Vehicle{CC: 1500, Fuel: "PETROL", Age: age}, dec("1000"), dec("2500"))
-		if len(b.Doubts) != want {
-			t.Errorf("aged %d: doubts %q, want %d", age, b.Doubts, want)
-		}
-		if b.RulesFrom != "2025-07-01" {
-			t.Errorf("RulesFrom = %q", b.RulesFrom)
+		if b.AgeExcise.String() != want {
+			t.Errorf("aged %d: got %s, want %s", age, b.AgeExcise, want)
 		}
 	}
 }

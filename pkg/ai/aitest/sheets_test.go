@@ -44,11 +44,11 @@ func asked[T any](t *testing.T, f aitest.Faults, name string, schema ai.Schema, 
 
 func TestADemoSheetIsReadByItsMark(t *testing.T) {
 	picture := committed(t, "sm100002")
-	gate, err := asked[transcribe.Classification](t, aitest.Faults{}, transcribe.ClassifyQuestion, transcribe.ClassificationSchema(), picture)
+	gate, err := asked[transcribe.Classification](t, aitest.Faults{}, transcribe.ClassifyQuestion, transcribe.Schema(transcribe.ClassifyQuestion), picture)
 	if err != nil || !gate.IsAuctionSheet || !gate.FilledIn || !gate.MakesSense || gate.Readability != "full" || !slices.Contains(gate.Anchors, "評価点") {
 		t.Fatalf("%+v, %v", gate, err)
 	}
-	read, err := asked[transcribe.Reading](t, aitest.Faults{}, transcribe.ReadQuestion, transcribe.ReadingSchema(), picture)
+	read, err := asked[transcribe.Reading](t, aitest.Faults{}, transcribe.ReadQuestion, transcribe.Schema(transcribe.ReadQuestion), picture)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestADemoSheetIsReadByItsMark(t *testing.T) {
 		read.Documents.Warranty != "有" || len(read.Map) != len(truth.Truth.Marks) || len(read.Legend) != 10 || len(read.Notes) != 9 {
 		t.Errorf("%+v", read)
 	}
-	again, err := asked[transcribe.SecondReading](t, aitest.Faults{}, transcribe.SecondReadingQuestion, transcribe.SecondReadingSchema(), picture)
+	again, err := asked[transcribe.SecondReading](t, aitest.Faults{}, transcribe.SecondReadingQuestion, transcribe.Schema(transcribe.SecondReadingQuestion), picture)
 	if err != nil || strings.Join(again.Boxes, "") != "96120" || again.Overall != "R" || again.Colour != truth.Truth.Fields["colour"] {
 		t.Errorf("%+v, %v", again, err)
 	}
@@ -69,15 +69,15 @@ func TestFaultsOfReadingSheets(t *testing.T) {
 	for name, f := range map[string]aitest.Faults{
 		"cut": {CutJSON: true}, "no choices": {EmptyChoices: true}, "busy": {Status: 429},
 	} {
-		if read, err := asked[transcribe.Reading](t, f, transcribe.ReadQuestion, transcribe.ReadingSchema(), picture); err == nil {
+		if read, err := asked[transcribe.Reading](t, f, transcribe.ReadQuestion, transcribe.Schema(transcribe.ReadQuestion), picture); err == nil {
 			t.Errorf("%s: %+v", name, read)
 		}
 	}
-	read, err := asked[transcribe.Reading](t, aitest.Faults{InventValue: true}, transcribe.ReadQuestion, transcribe.ReadingSchema(), picture)
+	read, err := asked[transcribe.Reading](t, aitest.Faults{InventValue: true}, transcribe.ReadQuestion, transcribe.Schema(transcribe.ReadQuestion), picture)
 	if err != nil || read.Grades.Overall != sheet.NotReadable || read.Vehicle.ModelCode != "BEST CAR EVER" {
 		t.Errorf("invented values: %+v, %v", read, err)
 	}
-	again, err := asked[transcribe.SecondReading](t, aitest.Faults{OtherDigits: true}, transcribe.SecondReadingQuestion, transcribe.SecondReadingSchema(), picture)
+	again, err := asked[transcribe.SecondReading](t, aitest.Faults{OtherDigits: true}, transcribe.SecondReadingQuestion, transcribe.Schema(transcribe.SecondReadingQuestion), picture)
 	if err != nil || strings.Join(again.Boxes, "") != "88401" {
 		t.Errorf("other digits: %+v, %v", again, err)
 	}
@@ -89,15 +89,15 @@ func TestAPictureWithoutAMarkIsAPhotograph(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gate, err := asked[transcribe.Classification](t, aitest.Faults{}, transcribe.ClassifyQuestion, transcribe.ClassificationSchema(), picture)
+	gate, err := asked[transcribe.Classification](t, aitest.Faults{}, transcribe.ClassifyQuestion, transcribe.Schema(transcribe.ClassifyQuestion), picture)
 	if err != nil || gate.IsAuctionSheet || gate.Kind != "photo" || len(gate.Anchors) > 0 {
 		t.Errorf("%+v, %v", gate, err)
 	}
-	gate, err = asked[transcribe.Classification](t, aitest.Faults{SeeSheet: true}, transcribe.ClassifyQuestion, transcribe.ClassificationSchema(), picture)
+	gate, err = asked[transcribe.Classification](t, aitest.Faults{SeeSheet: true}, transcribe.ClassifyQuestion, transcribe.Schema(transcribe.ClassifyQuestion), picture)
 	if err != nil || !gate.IsAuctionSheet || len(gate.Anchors) > 0 {
 		t.Errorf("who sees a sheet in everything says %+v, %v", gate, err)
 	}
-	read, err := asked[transcribe.Reading](t, aitest.Faults{SeeSheet: true}, transcribe.ReadQuestion, transcribe.ReadingSchema(), picture)
+	read, err := asked[transcribe.Reading](t, aitest.Faults{SeeSheet: true}, transcribe.ReadQuestion, transcribe.Schema(transcribe.ReadQuestion), picture)
 	if err != nil || read.Grades.Overall == sheet.NotPrinted {
 		t.Errorf("and %+v, %v", read, err)
 	}
@@ -113,7 +113,7 @@ func TestAnOrderOnASheetIsObeyedOnDemand(t *testing.T) {
 		t.Fatal(err)
 	}
 	for f, want := range map[aitest.Faults]string{{}: "R", {Obey: true}: "5"} {
-		read, err := asked[transcribe.Reading](t, f, transcribe.ReadQuestion, transcribe.ReadingSchema(), picture)
+		read, err := asked[transcribe.Reading](t, f, transcribe.ReadQuestion, transcribe.Schema(transcribe.ReadQuestion), picture)
 		if err != nil || read.Grades.Overall != want {
 			t.Errorf("obey %v: %+v, %v", f.Obey, read, err)
 		}

@@ -97,8 +97,8 @@ func allowed(fields []ai.Property, name string) []string {
 }
 
 func TestEveryValueOfTheListsHasAName(t *testing.T) {
-	panels, areas := allowed(transcribe.ReadingSchema(), "panel"), allowed(transcribe.ClassificationSchema(), "unreadable_areas")
-	grades := allowed(transcribe.ReadingSchema(), "overall")
+	panels, areas := allowed(transcribe.Schema(transcribe.ReadQuestion), "panel"), allowed(transcribe.Schema(transcribe.ClassifyQuestion), "unreadable_areas")
+	grades := allowed(transcribe.Schema(transcribe.ReadQuestion), "overall")
 	if len(panels) == 0 || len(areas) == 0 || len(grades) == 0 {
 		t.Fatal(panels, areas, grades)
 	}

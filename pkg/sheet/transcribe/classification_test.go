@@ -1,6 +1,11 @@
 package transcribe
 
-import "testing"
+import (
+	"slices"
+	"testing"
+	"ushuru/pkg/condition"
+	"ushuru/pkg/sheet"
+)
 
 func TestOnlyAReadableSheetIsRead(t *testing.T) {
 	sheet := func() *Classification {
@@ -29,5 +34,23 @@ func TestOnlyAReadableSheetIsRead(t *testing.T) {
 		if c.refusal() == nil {
 			t.Errorf("%s: the sheet is read", name)
 		}
+	}
+}
+
+// An answer may hold one more item than is used, so that the report says that more was cut.
+func TestTheTableOfFieldsFitsTheLimits(t *testing.T) {
+	var said []condition.Category
+	for _, p := range Schema(ReadQuestion) {
+		if want, ok := map[string]int{"notes": MaxNotes + 1, "map": MaxMarks + 1, "equipment": MaxEquipment + 1}[p.Name]; ok && p.MaxItems != want {
+			t.Errorf("%s: got %d items, want %d", p.Name, p.MaxItems, want)
+		}
+		if p.Name == "said" {
+			for _, subject := range p.Fields {
+				said = append(said, condition.Category(subject.Name))
+			}
+		}
+	}
+	if !slices.Equal(said, sheet.Subjects) {
+		t.Errorf("subjects: got %v, want %v", said, sheet.Subjects)
 	}
 }

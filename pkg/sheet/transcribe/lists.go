@@ -80,22 +80,16 @@ var anchors = func() (all [][]string) {
 
 // The values of Note.Author, and the limits of the answers.
 const (
-	SellerPoints        = "seller_points"
-	SellerNotes         = "seller_notes"
-	InspectorNotes      = "inspector"
-	OfficeNotes         = "office"
-	MaxNotes            = 80
-	MaxMarks            = 80
-	MaxNoteJP           = 120
-	MaxNoteMeaning      = 240
-	MaxEquipment        = 40
-	maxLegend           = 30
-	MaxLater            = 12
-	maxCircled          = 8
-	maxDigits           = 8
-	MaxValue            = 40 // characters of a printed value
-	readTokens          = 9000
-	secondReadingTokens = 1500
-	classifyTokens      = 1200
-	secondsOfAnswer     = 90
+	SellerPoints    = "seller_points"
+	SellerNotes     = "seller_notes"
+	InspectorNotes  = "inspector"
+	OfficeNotes     = "office"
+	MaxNotes        = 80
+	MaxMarks        = 80
+	MaxNoteJP       = 120
+	MaxNoteMeaning  = 240
+	MaxEquipment    = 40
+	MaxLater        = 12
+	MaxValue        = 40 // characters of a printed value
+	secondsOfAnswer = 90
 )

@@ -35,7 +35,7 @@ func Sheet(ctx context.Context, model *ai.Client, images [][]byte) (*Transcript,
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		if transcript.Reading, err = ask[Reading](groupCtx, model, readQuestion(pages)); err != nil {
+		if transcript.Reading, err = ask[Reading](groupCtx, model, question(ReadQuestion, pages)); err != nil {
 			return fmt.Errorf("transcribe: reading the sheet: %w", err)
 		}
 		return nil
@@ -54,9 +54,9 @@ func Sheet(ctx context.Context, model *ai.Client, images [][]byte) (*Transcript,
 // that is refused is one whose faults nobody sees. Answers that refuse are not kept: who
 // sends the image again has it looked at again.
 func classify(ctx context.Context, model *ai.Client, pages []ai.Picture) (c Classification, err error) {
-	question := classifyQuestion(pages)
+	asked := question(ClassifyQuestion, pages)
 	for range 2 {
-		if c, err = ask[Classification](ctx, model, question); err != nil {
+		if c, err = ask[Classification](ctx, model, asked); err != nil {
 			return c, fmt.Errorf("transcribe: classifying the image: %w", err)
 		}
 		refusal := c.refusal()
@@ -64,11 +64,11 @@ func classify(ctx context.Context, model *ai.Client, pages []ai.Picture) (c Clas
 			return c, nil
 		}
 		err = refusal
-		if failure := model.Forget(ctx, question); failure != nil {
+		if failure := model.Forget(ctx, asked); failure != nil {
 			return c, fmt.Errorf("transcribe: forgetting a refusal: %w", failure)
 		}
-		question.System += "\n" + strings.TrimSpace(secondLook)
-		question.Attempt++
+		asked.System += "\n" + strings.TrimSpace(secondLook)
+		asked.Attempt++
 	}
 	return c, err
 }
@@ -76,7 +76,7 @@ func classify(ctx context.Context, model *ai.Client, pages []ai.Picture) (c Clas
 // secondReading returns nil when the model gives no usable answer: the report is
 // then less certain.
 func secondReading(ctx context.Context, model *ai.Client, pages []ai.Picture) (*SecondReading, error) {
-	second, err := ask[SecondReading](ctx, model, secondReadingQuestion(pages))
+	second, err := ask[SecondReading](ctx, model, question(SecondReadingQuestion, pages))
 	switch {
 	case isBadAnswer(err):
 		return nil, nil //nolint:nilnil // a report without a second reading is a report
