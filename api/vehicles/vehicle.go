@@ -106,7 +106,7 @@ func (s *Resource) List(w http.ResponseWriter, r *http.Request) error {
 		}
 		search = func() (vehicleList, error) { return labelsOf(entries, query) }
 	}
-	asOf, err := s.options.Catalogue.AsOf(ctx)
+	state, err := s.options.Catalogue.State(ctx)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (s *Resource) List(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return nil, err
 		}
-		found.AsOf = localtime.OfPointer(asOf)
+		found.AsOf = localtime.OfPointer(state.AsOf)
 		request.SetNext(w, r.URL, found.Next)
 		return plainjson.Encode(found)
 	})

@@ -1,12 +1,13 @@
 package advice
 
 import (
+	_ "embed" // for scale.csv
 	"strconv"
-
-	"github.com/shopspring/decimal"
-
+	"ushuru/pkg/datatable"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
+
+	"github.com/shopspring/decimal"
 )
 
 // The codes of the criteria.
@@ -167,3 +168,21 @@ func compareConfidence(sides [2]side) vehicle.Criterion {
 
 // number formats a count.
 func number(n int) string { return strconv.Itoa(n) }
+
+// scaleTable has the weights and limits of the verdict, each with its reason.
+//
+//go:embed scale.csv
+var scaleTable string
+
+var scale = parseScale(scaleTable)
+
+func parseScale(data string) map[string]decimal.Decimal {
+	values := map[string]decimal.Decimal{}
+	for _, row := range datatable.Rows(data) {
+		values[row[0]] = decimal.RequireFromString(row[1])
+	}
+	return values
+}
+
+// whole returns a whole number of the scale.
+func whole(code string) int { return int(scale[code].IntPart()) }

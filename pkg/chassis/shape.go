@@ -1,6 +1,8 @@
 package chassis
 
-import "strings"
+import (
+	"strings"
+)
 
 // Lengths of a chassis code, counted on the transport ministry's 2,942
 // designations and the valuers' lists: three to ten characters.
@@ -88,4 +90,57 @@ func all(s string, is func(byte) bool) bool {
 		}
 	}
 	return true
+}
+
+// Stem drops a body letter: the one last letter after a digit (NCP51V →
+// NCP51). It reports false, and returns the code unchanged, when there is
+// none.
+func Stem(code string) (string, bool) {
+	n := len(code)
+	if n < minCode+1 || !isLetter(code[n-1]) || !isDigit(code[n-2]) {
+		return code, false
+	}
+	return code[:n-1], true
+}
+
+// StemMatch reports whether two codes are the same car but for a body letter
+// that one of them leaves out: NKE165 and NKE165G. Equal codes match; two
+// different letters never do (ZGE20G and ZGE20W are different cars).
+func StemMatch(a, b string) bool {
+	if a == b {
+		return a != ""
+	}
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	stem, lettered := Stem(b)
+	return lettered && stem == a
+}
+
+// FromFrame reads the code out of a frame number: NKE165-7161960,
+// NCP51-0235***, perhaps with the emission prefix before it. It reports false
+// for a serial alone, a VIN, and a code and serial run together, which only
+// the catalogue can cut (see RunTogether). The code may lack its body letter:
+// NCP51 may be an NCP51V.
+func FromFrame(cell string) (Code, bool) {
+	word := strings.ReplaceAll(Normalise(cell), " ", "-")
+	code, ok := parseWord(word)
+	if !ok || !code.Frame {
+		return Code{}, false
+	}
+	code.Raw = strings.TrimSpace(cell)
+	return code, true
+}
+
+// RunTogether lists the ways to cut a word without hyphen into a code and a
+// serial, longest code first: NKE1657161960 could be NKE165 and 7161960. Only
+// a catalogue can tell which code exists.
+func RunTogether(word string) []Code {
+	var cuts []Code
+	for i := min(len(word)-5, maxCode); i >= minCode; i-- {
+		if isFrameCode(word[:i]) && isSerial(word[i:]) {
+			cuts = append(cuts, Code{Raw: word, Code: word[:i], Suffix: word[i:], Frame: true})
+		}
+	}
+	return cuts
 }

@@ -2,7 +2,7 @@ package cost
 
 import (
 	"slices"
-
+	"strconv"
 	"ushuru/pkg/duty"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
@@ -92,4 +92,37 @@ func summaryText(s vehicle.Summary) vehicle.Sentence {
 		"tzs": itoa64(sum.TZS), "low": itoa64(sum.LowTZS), "high": itoa64(sum.HighTZS),
 		"from": s.Landing.From, "to": s.Landing.To,
 	})
+}
+
+type values = message.Values
+
+// say returns a text of the table of texts.
+func say(key string, v values) vehicle.Text { return message.Say(key, v) }
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+func itoa64(n int64) string { return strconv.FormatInt(n, 10) }
+
+// taxedBecause returns the code of why a value is taxed.
+func (b *calculation) taxedBecause() string {
+	switch in := b.invoice; {
+	case in.price == nil:
+		return "no_price"
+	case !b.hasValue():
+		return "no_value"
+	case in.short():
+		return "not_known"
+	}
+	return b.basisOfTax()
+}
+
+// whyTaxed says which value is taxed and why. This is the one place that does; the
+// others name no more than the basis.
+func (b *calculation) whyTaxed() vehicle.Sentence {
+	v := values{"source": b.car.Source.Key(), "own": b.implied.tax.CIFInUSD.String()}
+	if in := b.invoice; in.price != nil {
+		v["price"], v["cif"] = b.price(), rounded(in.cif.amount).String()
+		v["low"], v["high"] = rounded(in.cif.low).String(), rounded(in.cif.high).String()
+	}
+	return message.SayCoded("tax_base/"+b.taxedBecause(), v).And(say("tax_base/reported", nil))
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
-
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/datatable"
 	"ushuru/pkg/tra"
@@ -144,3 +143,57 @@ const (
 func ccFarOff(listed, known int) bool {
 	return listed > 0 && known > 0 && 10*abs(listed-known) > known
 }
+
+// CodeYears returns when cars of a code were built, of whatever make: 0 and 0
+// when that is not known, 0 for the second alone when they still are.
+func CodeYears(code chassis.Code) (from, to int) {
+	var all *Fact
+	for key, fact := range knownCodes().byCode {
+		if key[1] != code.Code {
+			continue
+		}
+		if all != nil {
+			fact = common(fact, *all)
+		}
+		all = &fact
+	}
+	if all == nil || all.From == 0 {
+		return 0, 0
+	}
+	return all.From, all.To
+}
+
+// madeBy are the makes of embedded codes and models, by NameKey: "" where two makes share
+// one.
+type madeBy struct {
+	codes, models map[string]string
+	makes         map[string]bool
+}
+
+var makers = sync.OnceValue(func() madeBy {
+	made := madeBy{map[string]string{}, map[string]string{}, map[string]bool{}}
+	add := func(to map[string]string, name, mk string) {
+		if other, seen := to[name]; seen && other != mk {
+			mk = ""
+		}
+		to[name] = mk
+	}
+	for key := range knownCodes().byModel {
+		add(made.models, key[1], key[0])
+		add(made.codes, key[2], key[0])
+		made.makes[key[0]] = true
+	}
+	return made
+})
+
+// MakeOf returns the make that alone has a chassis code, or a model by this name; "" when
+// none is known or several are.
+func MakeOf(code, model string) string {
+	if mk := makers().codes[code]; mk != "" {
+		return mk
+	}
+	return makers().models[chassis.NameKey(model)]
+}
+
+// IsMake reports whether a word is the name of a make whose codes are known.
+func IsMake(word string) bool { return makers().makes[chassis.NameKey(chassis.AuthorityMake(word))] }

@@ -1,10 +1,12 @@
 package match
 
 import (
+	_ "embed" // bodies.csv
 	"slices"
 	"strconv"
-
+	"strings"
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/datatable"
 	"ushuru/pkg/message"
 	"ushuru/pkg/tra"
 )
@@ -134,4 +136,31 @@ var private = map[string]bool{"SEDAN": true, "HATCHBACK": true, "COUPE": true, "
 // bodiesConflict reports whether two body classes cannot be confused.
 func bodiesConflict(a, b string) bool {
 	return freight[a] && private[b] || private[a] && freight[b]
+}
+
+//go:embed bodies.csv
+var bodyTable string
+
+// bodyClasses folds body words, by their NameKey.
+var bodyClasses = func() map[string]string {
+	classes := map[string]string{}
+	for _, row := range datatable.Rows(bodyTable) {
+		for word := range strings.FieldsSeq(row[1]) {
+			classes[word] = row[0]
+		}
+	}
+	return classes
+}()
+
+// bodyWords may stand at the end of a model's name only to repeat the body:
+// HIACE VAN is HIACE. COMMUTER is the makers' word for a minibus.
+var bodyWords = strings.Fields("SEDAN SALOON WAGON ESTATE HATCHBACK SUV MINIVAN MPV VAN TRUCK PICKUP COUPE CONVERTIBLE " +
+	"MINIBUS BUS COMMUTER")
+
+// bodyClass folds a body word; words not in the table are "".
+func bodyClass(body string) string {
+	if class, plain := bodyClasses[body]; plain {
+		return class
+	}
+	return bodyClasses[chassis.NameKey(body)]
 }

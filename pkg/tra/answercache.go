@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/redis/go-redis/v9"
-
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/vehicle"
+
+	"github.com/redis/go-redis/v9"
 )
 
 const (
@@ -224,4 +224,13 @@ func (s *Store) sawPeriod(reply *redis.StringCmd, read time.Time) error {
 	}
 	s.period.set(latest, read)
 	return nil
+}
+
+// QuarterEnd returns the end of the calendar quarter of now in Dar es Salaam. The
+// authority revises its values every quarter and ages change at New Year, so no
+// figure is valid beyond it.
+func QuarterEnd(now time.Time) time.Time {
+	local := now.In(localtime.Zone)
+	next := (int(local.Month())-1)/3*3 + 4 // 13 is January of the next year
+	return time.Date(local.Year(), time.Month(next), 1, 0, 0, 0, 0, localtime.Zone)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/redis/go-redis/v9"
 
@@ -52,8 +51,5 @@ func (s *Store) DropCalculations(ctx context.Context, t Tuple) (dropped int, err
 		}
 		return nil
 	})
-	if err != nil {
-		return dropped, fmt.Errorf("tra: drop calculations: %w", err)
-	}
-	return dropped, nil
+	return dropped, failed(err, "drop calculations")
 }

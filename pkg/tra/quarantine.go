@@ -103,10 +103,7 @@ func (r *syncRun) take(ctx context.Context, name, reason string, list []string) 
 }
 
 func (s *Store) releaseQuarantine(ctx context.Context, name string) error {
-	if err := s.redis.HDel(ctx, keyQuarantine, name).Err(); err != nil {
-		return fmt.Errorf("tra: release %s from quarantine: %w", name, err)
-	}
-	return nil
+	return failed(s.redis.HDel(ctx, keyQuarantine, name).Err(), "release %s from quarantine", name)
 }
 
 // loadQuarantine reads what earlier syncs quarantined.

@@ -157,10 +157,8 @@ func (a *Authority) writeStatus(ctx context.Context, took time.Duration, err err
 	pipe := a.store.redis.TxPipeline()
 	pipe.HSet(ctx, keyStatus, values...)
 	pipe.Expire(ctx, keyStatus, statusExpires)
-	if _, err := pipe.Exec(ctx); err != nil {
-		return fmt.Errorf("tra: record status: %w", err)
-	}
-	return nil
+	_, err = pipe.Exec(ctx)
+	return failed(err, "record status")
 }
 
 func timeOf(text string) *time.Time {

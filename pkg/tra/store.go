@@ -162,10 +162,7 @@ func (s *Store) save(ctx context.Context, m storedMake, changed bool) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("tra: store make %q: %w", m.Make.Name, err)
-	}
-	return nil
+	return failed(err, "store make %q", m.Make.Name)
 }
 
 func (s *Store) remove(ctx context.Context, name string) error {
@@ -174,10 +171,7 @@ func (s *Store) remove(ctx context.Context, name string) error {
 		p.Set(ctx, keyDirty, 1, 0)
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("tra: remove make %q: %w", name, err)
-	}
-	return nil
+	return failed(err, "remove make %q", name)
 }
 
 // publishScript increments the version when the catalogue has changed or has no
@@ -216,18 +210,12 @@ func (s *Store) SyncDue(ctx context.Context) (bool, error) {
 }
 
 func (s *Store) markTried(ctx context.Context) error {
-	if err := s.redis.Set(ctx, keyTried, 1, syncAgainIn).Err(); err != nil {
-		return fmt.Errorf("tra: mark sync: %w", err)
-	}
-	return nil
+	return failed(s.redis.Set(ctx, keyTried, 1, syncAgainIn).Err(), "mark sync")
 }
 
 // markQuarantined makes the next sync due soon enough to agree with this one.
 func (s *Store) markQuarantined(ctx context.Context) error {
-	if err := s.redis.Set(ctx, keySynced, 1, quarantineGap).Err(); err != nil {
-		return fmt.Errorf("tra: mark sync: %w", err)
-	}
-	return nil
+	return failed(s.redis.Set(ctx, keySynced, 1, quarantineGap).Err(), "mark sync")
 }
 
 func (s *Store) markSynced(ctx context.Context) error {
@@ -236,19 +224,8 @@ func (s *Store) markSynced(ctx context.Context) error {
 	pipe := s.redis.TxPipeline()
 	pipe.Set(ctx, keySynced, 1, life)
 	pipe.Set(ctx, keyAsOf, now.UTC().Format(timeInRedis), 0)
-	if _, err := pipe.Exec(ctx); err != nil {
-		return fmt.Errorf("tra: mark sync: %w", err)
-	}
-	return nil
-}
-
-// AsOf returns the time of the last complete sync; nil when there was none.
-func (s *Store) AsOf(ctx context.Context) (*time.Time, error) {
-	text, err := s.redis.Get(ctx, keyAsOf).Result()
-	if err != nil && !errors.Is(err, redis.Nil) {
-		return nil, fmt.Errorf("tra: age of the catalogue: %w", err)
-	}
-	return timeOf(text), nil
+	_, err := pipe.Exec(ctx)
+	return failed(err, "mark sync")
 }
 
 // CatalogueState is the state of the copy of the authority's lists.
@@ -267,4 +244,12 @@ func (s *Store) State(ctx context.Context) (CatalogueState, error) {
 	}
 	latest, _ := period.Int64() // it may never have been seen
 	return CatalogueState{timeOf(asOf.Val()), latest, waiting.Val()}, nil
+}
+
+// failed returns the error of an exchange with Redis, with what failed; nil for none.
+func failed(err error, what string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("tra: "+what+": %w", append(args, err)...)
 }

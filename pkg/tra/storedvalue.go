@@ -4,15 +4,16 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
+	"ushuru/pkg/redisx"
 
 	"github.com/redis/go-redis/v9"
-
-	"ushuru/pkg/redisx"
 )
 
 // stored is an answer in Redis, with its request.
@@ -124,8 +125,35 @@ func save[T any](ctx context.Context, store *Store, key string, s stored[T], lif
 		}
 		run(scriptSave, []string{key, leaseKey(key)}, value, life.Milliseconds(), held.token)
 	})
+	return failed(err, "store answer")
+}
+
+// listRequest identifies a cached answer.
+type listRequest struct {
+	Call      string `json:"call"`
+	Make      string `json:"make"`
+	ModelBody string `json:"modelBody"`
+	YOM       int    `json:"yom,omitempty"`
+	Country   string `json:"country,omitempty"`
+	Fuel      string `json:"fuel,omitempty"`
+	Capacity  string `json:"capacity,omitempty"`
+}
+
+// key returns the answer's key in Redis.
+func (q listRequest) key() (string, error) {
+	text, err := json.Marshal(q)
 	if err != nil {
-		return fmt.Errorf("tra: store answer: %w", err)
+		return "", fmt.Errorf("tra: request: %w", err)
 	}
-	return nil
+	sum := sha256.Sum256(text)
+	return keyAnswer + hex.EncodeToString(sum[:16]), nil
+}
+
+// requestOf identifies the next list of a vehicle, or its calculation, by the name of its make.
+func requestOf(m Make, v Vehicle) listRequest {
+	call, _ := v.next()
+	return listRequest{
+		Call: call, Make: m.Name, ModelBody: v.ModelBody, YOM: v.YOM,
+		Country: v.Country, Fuel: v.FuelType, Capacity: v.EngineCapacity,
+	}
 }

@@ -47,10 +47,7 @@ func (s *Store) RequestSync(ctx context.Context, o SyncOptions) (id string, err 
 	if err == nil {
 		err = s.redis.Set(ctx, keyRequested, value, requestTTL).Err()
 	}
-	if err != nil {
-		return "", fmt.Errorf("tra: request a sync: %w", err)
-	}
-	return id, nil
+	return id, failed(err, "request a sync")
 }
 
 // RequestedSync returns the outcome of a requested sync; nil while it has none.
@@ -82,10 +79,7 @@ func (s *Store) requestedSync(ctx context.Context) (request syncRequest, text st
 	if err == nil {
 		err = json.Unmarshal([]byte(text), &request)
 	}
-	if err != nil {
-		return request, "", fmt.Errorf("tra: requested sync: %w", err)
-	}
-	return request, text, nil
+	return request, text, failed(err, "requested sync")
 }
 
 // answerScript stores an outcome, and removes its request unless a later one has
@@ -104,8 +98,5 @@ func (s *Store) answerSync(ctx context.Context, text string, outcome SyncOutcome
 	if err == nil {
 		err = answerScript.Run(ctx, s.redis, []string{keyRequested, keyReport}, text, value, reportTTL.Milliseconds()).Err()
 	}
-	if err != nil {
-		return fmt.Errorf("tra: outcome of a requested sync: %w", err)
-	}
-	return nil
+	return failed(err, "outcome of a requested sync")
 }

@@ -2,12 +2,13 @@ package tra
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
-
 	"ushuru/pkg/pace"
+	"ushuru/pkg/redisx"
 )
 
 // Reason says why a call was not made.
@@ -107,4 +108,44 @@ func (t *throttle) take(ctx context.Context, limits []pace.Limit) error {
 			return err
 		}
 	}
+}
+
+const (
+	keyReset = "tra:reset" // names the last reset of the breakers that an operator requested
+	resetTTL = time.Hour
+)
+
+// ResetBreakers has every worker that calls the authority close its breaker and end its
+// pause after refusals, within WorkerInterval.
+func (s *Store) ResetBreakers(ctx context.Context) error {
+	return failed(s.redis.Set(ctx, keyReset, rand.Text(), resetTTL).Err(), "reset the breakers")
+}
+
+// WorkerAlive records that a worker that calls the authority is alive. It returns the name
+// of the last reset of the breakers, "" for none.
+func (s *Store) WorkerAlive(ctx context.Context) (reset string, err error) {
+	pipe := s.redis.Pipeline()
+	pipe.Set(ctx, keyWorkerAlive, 1, workerTTL)
+	last := pipe.Get(ctx, keyReset)
+	if err := redisx.Exec(ctx, pipe); err != nil {
+		return "", fmt.Errorf("tra: heartbeat: %w", err)
+	}
+	return last.Val(), nil
+}
+
+// Alive records that the worker is alive, and closes its breaker when an operator has
+// requested that since the last call.
+func (a *Authority) Alive(ctx context.Context) error {
+	reset, err := a.store.WorkerAlive(ctx)
+	if err != nil {
+		return err
+	}
+	before := a.lastReset.Swap(&reset)
+	if before == nil || reset == "" || *before == reset {
+		return nil
+	}
+	a.throttle.Reset()
+	a.options.Log.WarnContext(ctx, "the breaker of TRA's calculator was reset by an operator")
+	// Without it the status would say until the next call that the authority cannot be asked.
+	return failed(a.store.redis.HSet(ctx, keyStatus, fieldBreaker, a.throttle.State().String()).Err(), "record status")
 }

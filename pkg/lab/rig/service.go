@@ -165,8 +165,8 @@ func (s *Service) AwaitCatalogue(ctx context.Context) error {
 	const interval, longest = 100 * time.Millisecond, 2 * time.Minute
 	store, deadline := tra.NewStore(s.Redis, tra.StoreOptions{}), time.Now().Add(longest)
 	for time.Now().Before(deadline) {
-		synced, err := store.AsOf(ctx)
-		if err != nil || synced != nil {
+		state, err := store.State(ctx)
+		if err != nil || state.AsOf != nil {
 			return err
 		}
 		time.Sleep(interval)

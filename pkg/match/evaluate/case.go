@@ -81,7 +81,7 @@ func (c Case) car() vehicle.Car {
 	return vehicle.Car{
 		Make: strings.TrimSpace(c.Make), Model: strings.TrimSpace(model), Version: c.Version,
 		RawModelCode: string(c.ModelCode), ModelCode: code.Code,
-		Year: match.ReadYear(string(c.Year)), EngineCC: match.ReadCC(string(c.CC)),
+		Year: readYear(string(c.Year)), EngineCC: readCC(string(c.CC)),
 		Fuel: c.Fuel, BodyType: c.Body, FrameNumber: string(c.Frame),
 	}
 }

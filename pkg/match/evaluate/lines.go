@@ -137,7 +137,7 @@ func (l line) car() vehicle.Car {
 	code, _ := chassis.Parse(raw)
 	return vehicle.Car{
 		Make: string(l.Make), Model: string(l.Model), Version: string(l.Version), RawModelCode: raw, ModelCode: code.Code,
-		FrameNumber: string(l.FrameNumber), Year: match.ReadYear(string(l.Year)), EngineCC: match.ReadCC(string(l.EngineCC)),
+		FrameNumber: string(l.FrameNumber), Year: readYear(string(l.Year)), EngineCC: readCC(string(l.EngineCC)),
 		Fuel: string(l.Fuel), BodyType: string(l.Body),
 	}
 }

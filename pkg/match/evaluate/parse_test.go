@@ -1,4 +1,4 @@
-package match
+package evaluate
 
 import "testing"
 
@@ -8,7 +8,7 @@ func TestReadYearOfTheFormsOnPages(t *testing.T) {
 		"平成29年": 2017, "平成２９年７月": 2017, "H29": 2017, "H29.7": 2017, "令和元年": 2019, "R2": 2020, "昭和63年": 1988,
 		"": 0, "N/A": 0, "29": 0, "7161960": 0, "20171234567": 0,
 	} {
-		if got := ReadYear(cell); got != want {
+		if got := readYear(cell); got != want {
 			t.Errorf("%q: %d, want %d", cell, got, want)
 		}
 	}
@@ -20,7 +20,7 @@ func TestReadCCOfTheFormsOnPages(t *testing.T) {
 		"660": 660, "0.66L": 660, "12,800cc": 12800, "1500cc (80 kW)": 1500, "996 cm3": 996,
 		"": 0, "-": 0, "110kW": 0, "62 kWh": 0, "150 PS": 0, "0": 0,
 	} {
-		if got := ReadCC(cell); got != want {
+		if got := readCC(cell); got != want {
 			t.Errorf("%q: %d, want %d", cell, got, want)
 		}
 	}

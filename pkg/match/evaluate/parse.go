@@ -1,4 +1,4 @@
-package match
+package evaluate
 
 import (
 	"regexp"
@@ -21,9 +21,9 @@ var sizeMarks = strings.NewReplacer(",", "", " CC", "CC")
 // eraStart is the year before the first of a Japanese era.
 var eraStart = map[string]int{"昭和": 1925, "S": 1925, "平成": 1988, "H": 1988, "令和": 2018, "R": 2018}
 
-// ReadYear reads the year of a cell: 2017, 2017/7, 201707, 平成29年, H29, in
+// readYear reads the year of a cell: 2017, 2017/7, 201707, 平成29年, H29, in
 // any width of digits. It is 0 when there is none.
-func ReadYear(cell string) int {
+func readYear(cell string) int {
 	text := chassis.Normalise(cell)
 	if found := westernYear.FindStringSubmatch(text); found != nil {
 		year, _ := strconv.Atoi(found[1])
@@ -39,10 +39,10 @@ func ReadYear(cell string) int {
 	return 0
 }
 
-// ReadCC reads the engine size of a cell in cc: 1490, 1,490cc, 1.5L. It is 0
+// readCC reads the engine size of a cell in cc: 1490, 1,490cc, 1.5L. It is 0
 // when there is none, as in the cell of an electric car that gives its power
 // (110 kW).
-func ReadCC(cell string) int {
+func readCC(cell string) int {
 	text := chassis.Normalise(cell)
 	if found := litres.FindStringSubmatch(text); found != nil {
 		size, _ := strconv.ParseFloat(found[1], 64)
