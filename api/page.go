@@ -124,7 +124,7 @@ func (s *Server) forKeys(v1 http.Handler) http.Handler {
 // inPage returns the request that a page makes, beside that for the page.
 func inPage(w http.ResponseWriter, plain *http.Request) (*request.Recorder, *request.Request) {
 	of := request.From(plain)
-	r := &request.Request{ID: "page", Network: of.Network, Visitor: of.Visitor, Sender: web.Sender(plain.Context())}
+	r := &request.Request{ID: "page", Network: of.Network, Visitor: of.Visitor, Sender: of.Sender}
 	r.Request = plain.WithContext(request.With(plain.Context(), r))
 	return &request.Recorder{ResponseWriter: w, Request: r}, r
 }

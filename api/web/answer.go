@@ -148,7 +148,7 @@ const estimateNote = "layout.estimate"
 
 // result is the page of an estimate.
 type result struct {
-	vehicle.Estimate
+	car
 	made
 
 	Why      figures.Grounds
@@ -197,8 +197,8 @@ func (p *Pages) resultOf(w http.ResponseWriter, r *http.Request, found *link) (*
 	if err != nil {
 		return nil, err
 	}
-	view := &result{Estimate: e, made: p.madeOf(w, r, found), Parts: figures.PartsOf(e.Summary), Pictures: p.picturesFor(r, found, e.Car)}
-	view.Old, view.Request = view.Old || hasExpired(e), view.Request.ofEstimate(&e)
+	view := &result{car: car{e}, made: p.madeOf(w, r, found), Parts: figures.PartsOf(e.Summary), Pictures: p.picturesFor(r, found, e.Car)}
+	view.Old, view.Request = view.Old || view.hasExpired(), view.Request.ofEstimate(&e)
 	view.Why = figures.GroundsOf(&e, view.Link(), view.Request.Fields.Get(fieldMatched))
 	view.Linked = p.linkedSheetOf(r, found, &e, view.lang)
 	view.Doubts = view.Linked.doubts(&e)
@@ -206,14 +206,37 @@ func (p *Pages) resultOf(w http.ResponseWriter, r *http.Request, found *link) (*
 	return view, nil
 }
 
+// car is an estimate as pages show it.
+type car struct{ vehicle.Estimate }
+
 // Link returns the address of the listing; "" when it is no link that a browser may follow.
-func (v *result) Link() string { return frame.Followable(v.Input.URL) }
+func (c *car) Link() string { return frame.Followable(c.Input.URL) }
 
 // Name returns what the car is called: TOYOTA COROLLA AXIO 2019.
-func (v *result) Name() string { return frame.NameOf(named(v.Car, v.Matched.ModelBody)) }
+func (c *car) Name() string { return frame.NameOf(named(c.Car, c.Matched.ModelBody)) }
 
-// Given returns the price that the visitor gave; "" for the listing's.
-func (v *result) Given() string { return givenPrice(v.Car) }
+// Given returns the price that the visitor gave; "" for that of the listing.
+func (c *car) Given() string {
+	price := cmp.Or(c.Car.CFPriceUSD, c.Car.FOBPriceUSD)
+	if price == nil || c.Car.PriceSource() != vehicle.FromRequest {
+		return ""
+	}
+	return frame.InDollars(price.Decimal().IntPart())
+}
+
+// SheetForm returns the address of the form that reads the auction sheet; "" without a sheet.
+func (c *car) SheetForm() string {
+	if c.Car.ConditionReportURL == nil || frame.Followable(*c.Car.ConditionReportURL) == "" {
+		return ""
+	}
+	return frame.Address("/s", url.Values{"u": {*c.Car.ConditionReportURL}})
+}
+
+// hasExpired reports whether the figures are no longer kept.
+func (c *car) hasExpired() bool {
+	until, err := time.Parse(time.RFC3339, c.ValidUntil)
+	return err == nil && time.Now().After(until)
+}
 
 // Range returns where the cost and its range lie on a bar.
 func (v *result) Range() figures.Scale { return figures.ScaleOf(*v.Summary.OnTheRoad) }
@@ -254,7 +277,7 @@ func (v *result) Sheet() string {
 	if v.Linked != nil && v.Linked.Page != "" {
 		return v.Linked.Page
 	}
-	return sheetURL(v.Car)
+	return v.SheetForm()
 }
 
 // Message returns a message with the questions of the answer for the seller.
@@ -268,24 +291,6 @@ func (v *result) Message() string {
 		questions[i] = question.Text.EN
 	}
 	return sellerMessage(car, v.Input.URL, questions)
-}
-
-// givenPrice returns the price that the visitor gave; "" for that of the listing.
-func givenPrice(car vehicle.Car) string {
-	price := cmp.Or(car.CFPriceUSD, car.FOBPriceUSD)
-	if price == nil || car.PriceSource() != vehicle.FromRequest {
-		return ""
-	}
-	return frame.InDollars(price.Decimal().IntPart())
-}
-
-// sheetURL returns the address of the form that reads the auction sheet of a car; ""
-// without a sheet.
-func sheetURL(car vehicle.Car) string {
-	if car.ConditionReportURL == nil || frame.Followable(*car.ConditionReportURL) == "" {
-		return ""
-	}
-	return frame.Address("/s", url.Values{"u": {*car.ConditionReportURL}})
 }
 
 // sellerMessage returns a message with questions for a seller, who reads English.
@@ -321,10 +326,4 @@ func (v *result) reserve() (lines []string) {
 		lines = append(lines, v.say("answer.changed"))
 	}
 	return append(lines, v.Gravest.Lines(v.lang)...)
-}
-
-// hasExpired reports whether the figures of an estimate are no longer kept.
-func hasExpired(estimate vehicle.Estimate) bool {
-	until, err := time.Parse(time.RFC3339, estimate.ValidUntil)
-	return err == nil && time.Now().After(until)
 }

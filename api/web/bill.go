@@ -18,7 +18,7 @@ import (
 // judgeBill returns the verdict on a bill whose car is estimated: the API keeps no bill,
 // so it is sent again.
 func (p *Pages) judgeBill(ctx context.Context, found *link) (json.RawMessage, error) {
-	body, err := found.body(nil)
+	body, err := found.body()
 	if err != nil {
 		return nil, err
 	}

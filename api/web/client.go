@@ -42,8 +42,7 @@ const (
 
 // begin gives the request of a link to the API.
 func (p *Pages) begin(ctx context.Context, wanted *link, prefer string) error {
-	page, _ := ctx.Value(uploadKey{}).(*upload)
-	body, err := wanted.body(page)
+	body, err := wanted.body()
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ type comparison struct {
 
 // compared is one of two cars.
 type compared struct {
-	*vehicle.Estimate
+	car
 	*vehicle.Arguments
 
 	Number      int
@@ -45,19 +45,13 @@ type compared struct {
 }
 
 // Model returns the name without the year.
-func (c compared) Model() string {
+func (c *compared) Model() string {
 	called := named(c.Car, c.Matched.ModelBody)
 	return strings.TrimSpace(called.Make + " " + called.Model)
 }
 
-// Name returns what the car is called.
-func (c compared) Name() string { return frame.NameOf(named(c.Car, c.Matched.ModelBody)) }
-
-// Given reports whether the visitor gave the price.
-func (c compared) Given() bool { return givenPrice(c.Car) != "" }
-
 // Basis returns what the price is; "" without one.
-func (c compared) Basis() string {
+func (c *compared) Basis() string {
 	switch {
 	case c.Car.FOBPriceUSD != nil:
 		return "FOB"
@@ -68,7 +62,7 @@ func (c compared) Basis() string {
 }
 
 // Price returns the price that the cost was calculated with; "" for none.
-func (c compared) Price() string {
+func (c *compared) Price() string {
 	if price := cmp.Or(c.Car.FOBPriceUSD, c.Car.CFPriceUSD); price != nil {
 		return frame.InDollars(price.Decimal().IntPart())
 	}
@@ -76,18 +70,15 @@ func (c compared) Price() string {
 }
 
 // KM returns how far the car has run; "" when that is not known.
-func (c compared) KM() string {
+func (c *compared) KM() string {
 	if c.Car.MileageKM == nil {
 		return ""
 	}
 	return "km " + frame.Whole(int64(*c.Car.MileageKM))
 }
 
-// Sheet returns the address of the form for the auction sheet; "" without one.
-func (c compared) Sheet() string { return sheetURL(c.Car) }
-
 // Danger returns the grave warnings of the answer. The banner says already that figures are simulated.
-func (c compared) Danger() []message.Notice {
+func (c *compared) Danger() []message.Notice {
 	return slices.DeleteFunc(slices.Clone(c.Warnings), func(w message.Notice) bool {
 		return w.Level != message.Danger || w.Code == "simulated" && c.simulated
 	})
@@ -158,7 +149,7 @@ func (p *Pages) comparison(w http.ResponseWriter, r *http.Request, found *link) 
 	for i, e := range []*vehicle.Estimate{&c.Car1, &c.Car2} {
 		car := &view.Cars[i]
 		requests[i] = answers[i].form().ofEstimate(e)
-		car.Estimate, car.Number, car.Parts, car.simulated = e, i+1, figures.PartsOf(e.Summary), p.Simulated()
+		car.Estimate, car.Number, car.Parts, car.simulated = *e, i+1, figures.PartsOf(e.Summary), p.Simulated()
 		car.Arguments = cmp.Or([]*vehicle.Arguments{c.Verdict.Arguments1, c.Verdict.Arguments2}[i], &vehicle.Arguments{})
 		car.Match, _ = figures.SureOf(e.Matched, requests[i].Fields.Get(fieldMatched))
 		car.Gravest, _, _ = figures.MindedOf(e, p.Simulated())
@@ -166,7 +157,7 @@ func (p *Pages) comparison(w http.ResponseWriter, r *http.Request, found *link) 
 			return err
 		}
 		car.Day = localtime.Of(answers[i].Made).Format(time.DateOnly)
-		view.Old = view.Old || hasExpired(*e)
+		view.Old = view.Old || car.hasExpired()
 	}
 	whole := max(figures.SumOf(view.Cars[0].Parts), figures.SumOf(view.Cars[1].Parts))
 	for i := range view.Cars {
@@ -265,7 +256,8 @@ func (v *comparison) headingOf(verdict *vehicle.Verdict) message.Text {
 // headline returns what is said of the comparison elsewhere: each car and its number with the
 // range and the day, and the gravest doubt about it.
 func (v *comparison) headline() (lines []string) {
-	for _, car := range v.Cars {
+	for i := range v.Cars {
+		car := &v.Cars[i]
 		lines = append(lines, v.headlineOf(car.Name(), car.Summary.OnTheRoad))
 		lines = append(lines, car.Gravest.Lines(v.lang)...)
 	}

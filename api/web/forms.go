@@ -155,6 +155,9 @@ func (p *Pages) showForm(w http.ResponseWriter, r *http.Request, status int, pag
 func (p *Pages) submitForm(name string) request.Handler {
 	kind := formKinds[name]
 	return func(w http.ResponseWriter, r *http.Request) error {
+		if name == "sheet" && isMultipart(r) {
+			return p.uploadSheet(w, r)
+		}
 		if err := frame.ParseForm(w, r); err != nil {
 			return err
 		}

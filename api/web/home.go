@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ushuru/api/problem"
+	"ushuru/api/request"
 	"ushuru/pkg/message"
 )
 
@@ -40,7 +41,7 @@ func (p *Pages) submit(w http.ResponseWriter, r *http.Request) error {
 	wanted := linkOf(pathEstimate, r.PostForm)
 	if page != nil {
 		wanted.Fields.Set("upload", page.hash())
-		r = r.WithContext(withUpload(r.Context(), page))
+		wanted.page, request.From(r).Sender = page, page.sender
 	}
 	return p.lead(w, r, wanted, func(said message.Text, why *problem.Problem) error {
 		return p.showForm(w, r, statusOf(why), homePage(typed, said))

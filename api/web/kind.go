@@ -44,7 +44,7 @@ func kindOf(path string, terms url.Values) string {
 // LoggedPath returns a path as the log shows it: without the token, which lets its
 // reader see the page.
 func LoggedPath(path string) string {
-	for _, kind := range append([]string{"img"}, kinds...) {
+	for _, kind := range kinds {
 		prefix := "/" + kind + "/"
 		if rest, ok := strings.CutPrefix(path, prefix); ok && len(rest) >= tokenLength {
 			return prefix + "…" + rest[tokenLength:]

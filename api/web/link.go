@@ -29,6 +29,7 @@ type link struct {
 	token string
 	terms url.Values // of its answer
 	query string     // the terms and their signature
+	page  *upload    // of the car, as the visitor sent it; nil for none
 }
 
 // fieldMatched has the entry that we matched with a page that was sent. A request with it says so
@@ -76,8 +77,8 @@ func linkOf(path string, form url.Values) *link {
 
 var numberPattern = regexp.MustCompile(`^(0|[1-9][0-9]{0,8})(\.[0-9]{1,2})?$`)
 
-// body returns the request of a link to the API, with the page that the visitor sent; nil for none.
-func (l *link) body(page *upload) ([]byte, error) {
+// body returns the request of a link to the API.
+func (l *link) body() ([]byte, error) {
 	body, known := map[string]any{}, map[string]any{}
 	for name := range frame.Without(l.Fields, fieldMatched, "upload") {
 		said, into := l.Fields.Get(name), body
@@ -96,8 +97,8 @@ func (l *link) body(page *upload) ([]byte, error) {
 	if len(known) > 0 {
 		body["known"] = known
 	}
-	if page != nil {
-		body["html"] = page.html
+	if l.page != nil {
+		body["html"] = l.page.html
 	}
 	return plainjson.Encode(body)
 }

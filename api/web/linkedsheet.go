@@ -29,7 +29,7 @@ type linkedSheet struct {
 // for a listing without one, and where no AI reads any. The number of the answer stands whatever
 // becomes of its sheet.
 func (p *Pages) linkedSheetOf(r *http.Request, found *link, e *vehicle.Estimate, lang string) *linkedSheet {
-	if found.Path != pathEstimate || sheetURL(e.Car) == "" {
+	if found.Path != pathEstimate || (&car{*e}).SheetForm() == "" {
 		return nil
 	}
 	read, err := p.readLinked(r, found, e, lang)
@@ -63,7 +63,7 @@ func (p *Pages) readLinked(r *http.Request, found *link, e *vehicle.Estimate, la
 	switch {
 	case !errors.Is(err, errUnknown):
 		return read, err
-	case hasExpired(*e):
+	case (&car{*e}).hasExpired():
 		return nil, nil //nolint:nilnil // a sheet that nobody has read for these figures
 	}
 	if err = p.begin(r.Context(), wanted, later); err == nil {

@@ -19,15 +19,11 @@ import (
 // of the processors of this process. What a page takes is billed to them afterwards, with
 // as much for the collector of the runtime, and what the connection, the log and Redis take.
 func (p *Pages) Page(next request.Handler) http.Handler {
-	page := p.Frame.Page(next)
-	return p.admitted(func(w http.ResponseWriter, r *http.Request, owner string) {
-		began := time.Now()
-		page.ServeHTTP(w, r)
-		used := 2*time.Since(began) + besideTime
+	return p.admitted(next, func(r *http.Request, took time.Duration) time.Duration {
 		if r.Method == http.MethodPost { // it may wait for its body, and the API bills what it computes
-			used = min(used, postTime)
+			return min(2*took+besideTime, postTime)
 		}
-		p.options.Processor.Bill(owner, used)
+		return 2*took + besideTime
 	})
 }
 
@@ -39,18 +35,20 @@ const postTime = 5 * time.Millisecond
 
 // stream is the middleware of a page that lasts: it takes next to nothing.
 func (p *Pages) stream(next request.Handler) http.Handler {
-	page := p.Frame.Page(next)
-	return p.admitted(func(w http.ResponseWriter, r *http.Request, _ string) { page.ServeHTTP(w, r) })
+	return p.admitted(next, func(*http.Request, time.Duration) time.Duration { return 0 })
 }
 
 // admitted refuses the visitors of a network that has used more than its share. The page that says
 // so is the same for all, and takes next to nothing.
-func (p *Pages) admitted(serve func(w http.ResponseWriter, r *http.Request, owner string)) http.Handler {
+func (p *Pages) admitted(next request.Handler, used func(r *http.Request, took time.Duration) time.Duration) http.Handler {
+	page := p.Frame.Page(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		owner := pace.Caller(pace.Anonymous, request.From(r).Network)
 		err := p.options.Processor.Admit(owner)
 		if err == nil {
-			serve(w, r, owner)
+			began := time.Now()
+			page.ServeHTTP(w, r)
+			p.options.Processor.Bill(owner, used(r, time.Since(began)))
 			return
 		}
 		spent, _ := errors.AsType[*pace.SpentError](err)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"mime"
 	"net/http"
 	"slices"
 	"strings"
@@ -28,14 +27,6 @@ const (
 	maxDropped  = 32 << 20
 	dropTimeout = 20 * time.Second
 )
-
-// submitSheet starts the reading of a sheet, and leads to its page.
-func (p *Pages) submitSheet(w http.ResponseWriter, r *http.Request) error {
-	if mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil && mediaType == "multipart/form-data" {
-		return p.uploadSheet(w, r)
-	}
-	return p.submitForm("sheet")(w, r)
-}
 
 // uploadSheet starts the reading of a file. Nothing here keeps the file: the job that
 // reads it has the one copy, and drops it when it ends.
@@ -180,7 +171,7 @@ func mismatchesOf(answer vehicle.ConditionReport) []sheet.Mismatch {
 	}
 	list := []sheet.Mismatch{}
 	for _, m := range answer.Mismatches {
-		list = append(list, sheet.Mismatch{Field: m.Field, Sheet: m.Sheet, Listing: m.Listing, YearBasis: m.YearBasis})
+		list = append(list, sheet.Mismatch(m))
 	}
 	return list
 }

@@ -39,15 +39,13 @@ var (
 type upload struct {
 	html string
 	file []byte
-	// sender is who sent it: the work on the page and its result are for this request alone.
+	// sender is who sent it: the work on the page and its result are for this request alone. Equal
+	// pages of two visitors are two pages.
 	sender string
 }
 
-// hash identifies the page of this request; "" without a page.
+// hash identifies the page of this request.
 func (u *upload) hash() string {
-	if u == nil {
-		return ""
-	}
 	sum := sha256.Sum256([]byte(u.sender + "\n" + u.html))
 	return hex.EncodeToString(sum[:])
 }
@@ -55,8 +53,7 @@ func (u *upload) hash() string {
 // readForm reads a form that may have the page of a car as its last field, from the
 // extension, or a file. release must be called when the page is no longer needed.
 func (p *Pages) readForm(w http.ResponseWriter, r *http.Request) (page *upload, release func(), err error) {
-	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || mediaType != "multipart/form-data" {
+	if !isMultipart(r) {
 		return nil, func() {}, frame.ParseForm(w, r)
 	}
 	if release, err = p.place(r); err != nil {
@@ -68,6 +65,12 @@ func (p *Pages) readForm(w http.ResponseWriter, r *http.Request) (page *upload, 
 		drop(w, r)
 	}
 	return page, release, err
+}
+
+// isMultipart reports whether a form may have a file.
+func isMultipart(r *http.Request) bool {
+	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return err == nil && mediaType == "multipart/form-data"
 }
 
 // place waits for a place for a large body, which release gives back.
@@ -120,20 +123,4 @@ func pageOf(html []byte) (*upload, error) {
 		return nil, errPageTooLarge
 	}
 	return &upload{html: strings.ToValidUTF8(string(html), "\uFFFD"), sender: rand.Text()}, nil
-}
-
-type uploadKey struct{}
-
-// withUpload gives a request the page that the visitor sent; nil for none.
-func withUpload(ctx context.Context, page *upload) context.Context {
-	return context.WithValue(ctx, uploadKey{}, page)
-}
-
-// Sender returns who sent the page of a request; "" for a request of an API key. Equal pages
-// of two visitors are two pages: each gets a result of its own.
-func Sender(ctx context.Context) string {
-	if page, _ := ctx.Value(uploadKey{}).(*upload); page != nil {
-		return page.sender
-	}
-	return ""
 }

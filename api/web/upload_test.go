@@ -14,6 +14,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"ushuru/api/request"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
@@ -33,7 +34,7 @@ func (a *receiving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.bodies, a.senders = append(a.bodies, body), append(a.senders, Sender(r.Context()))
+	a.bodies, a.senders = append(a.bodies, body), append(a.senders, request.From(r).Sender)
 	w.Header().Set("Location", fmt.Sprintf("/v1/jobs/%d", len(a.bodies)))
 	w.WriteHeader(http.StatusAccepted)
 }
@@ -67,7 +68,8 @@ func multi(t *testing.T, page string, fields ...string) (body []byte, contentTyp
 func sendPage(t *testing.T, h http.Handler) *httptest.ResponseRecorder {
 	t.Helper()
 	body, contentType := multi(t, carPage, "u", "https://cars.example/1")
-	r := httptest.NewRequest(http.MethodPost, "/go", bytes.NewReader(body))
+	known := request.With(t.Context(), &request.Request{})
+	r := httptest.NewRequestWithContext(known, http.MethodPost, "/go", bytes.NewReader(body))
 	r.Header = http.Header{"Content-Type": {contentType}, "Accept": {"application/json"}, "Sec-Fetch-Site": {"none"}}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)

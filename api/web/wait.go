@@ -58,25 +58,22 @@ type step struct {
 	State string `json:"state"` // waiting, running, done or failed
 }
 
-// stepsOf returns the steps of a job in the words of the page: a visitor need not know of
+// stepStates are the states of the parts of a job in the words of the page: a visitor need not know of
 // queues.
-func stepsOf(progress tasks.Progress) (steps []step) {
-	running := false
-	for _, part := range progress.Steps {
-		s := step{part.Name, "waiting"}
-		switch part.State {
-		case tasks.PartDone, tasks.PartSkipped:
-			s.State = "done"
-		case tasks.PartFailed:
-			s.State = "failed"
-		case tasks.PartRunning, tasks.PartQueued:
+var stepStates = map[tasks.PartState]string{
+	tasks.PartDone: "done", tasks.PartSkipped: "done", tasks.PartFailed: "failed",
+	tasks.PartRunning: "running", tasks.PartQueued: "running", tasks.PartWaiting: "waiting",
+}
+
+// stepsOf returns the steps of a job. The one that waits behind those that are done runs.
+func stepsOf(parts tasks.Progress) (steps []step) {
+	before, running := "", false
+	for _, part := range parts.Steps {
+		s := step{part.Name, stepStates[part.State]}
+		if s.State == "waiting" && before == "done" && !running {
 			s.State = "running"
-		case tasks.PartWaiting:
-			if !running && len(steps) > 0 && steps[len(steps)-1].State == "done" {
-				s.State = "running"
-			}
 		}
-		running = running || s.State == "running"
+		before, running = s.State, running || s.State == "running"
 		steps = append(steps, s)
 	}
 	return steps

@@ -73,15 +73,10 @@ type Pages struct {
 	streams   pace.Counts  // of events, by the network
 }
 
-// isWhole reports options with all that the pages cannot do without.
-func (o Options) isWhole() bool {
-	return o.API != nil && o.Keyed != nil && o.Redis != nil && o.Watch != nil && o.Costs != nil && o.Names != nil &&
-		o.Models != nil && o.Terms != nil && o.Processor != nil && o.Compute != nil
-}
-
 // New reads the embedded templates and assets.
 func New(o Options) (*Pages, error) {
-	if !o.isWhole() {
+	if o.API == nil || o.Keyed == nil || o.Redis == nil || o.Watch == nil || o.Costs == nil || o.Names == nil ||
+		o.Models == nil || o.Terms == nil || o.Processor == nil || o.Compute == nil {
 		return nil, errors.New("web: options without API, Keyed, Redis, Watch, Costs, Names, Models, Terms, Processor or Compute")
 	}
 	if o.Draining == nil {
@@ -105,16 +100,11 @@ func New(o Options) (*Pages, error) {
 	if p.manifest, err = manifestOf(p.Assets()); err != nil {
 		return nil, err
 	}
-	p.lots, err = lots.New(lots.Options{
-		Frame: p.Frame, Keyed: o.Keyed, Operator: o.Operator, Redis: o.Redis,
-	})
-	if err != nil {
+	if p.lots, err = lots.New(lots.Options{Frame: p.Frame, Keyed: o.Keyed, Operator: o.Operator, Redis: o.Redis}); err != nil {
 		return nil, err
 	}
-	if p.extension, err = extension.New(p.Frame); err != nil {
-		return nil, err
-	}
-	return p, nil
+	p.extension, err = extension.New(p.Frame)
+	return p, err
 }
 
 //go:embed templates
@@ -129,16 +119,12 @@ func (p *Pages) Register(router *mux.Router) {
 	router.Handle("/go", p.Page(p.submit)).Methods(post...)
 	router.Handle("/go", p.Page(p.toHome)).Methods(get...)
 	router.Handle("/about", p.Page(p.about)).Methods(get...)
-	router.Handle("/hand", p.Page(p.form("hand"))).Methods(get...)
-	router.Handle("/hand", p.Page(p.submitForm("hand"))).Methods(post...)
+	for at, name := range map[string]string{"/hand": "hand", "/s": "sheet", "/bid": "bid", "/bill": "bill"} {
+		router.Handle(at, p.Page(p.form(name))).Methods(get...)
+		router.Handle(at, p.Page(p.submitForm(name))).Methods(post...)
+	}
 	router.Handle("/c", p.Page(p.compare)).Methods(get...)
 	router.Handle("/c", p.Page(p.submitCompare)).Methods(post...)
-	router.Handle("/s", p.Page(p.form("sheet"))).Methods(get...)
-	router.Handle("/s", p.Page(p.submitSheet)).Methods(post...)
-	router.Handle("/bid", p.Page(p.form("bid"))).Methods(get...)
-	router.Handle("/bid", p.Page(p.submitForm("bid"))).Methods(post...)
-	router.Handle("/bill", p.Page(p.form("bill"))).Methods(get...)
-	router.Handle("/bill", p.Page(p.submitForm("bill"))).Methods(post...)
 	for _, kind := range kinds {
 		at := "/" + kind + patternToken
 		router.Handle(at, p.Page(p.answer)).Methods(get...)

@@ -22,9 +22,6 @@ func PartsOf(s *vehicle.Summary) []Part {
 		return Part{key, sum.TZS, true}
 	}
 	car, ship, tax, port := known("car", s.Car), known("ship", s.Shipping), Part{Key: "tax"}, known("port", s.PortAndLocal)
-	if s.Car == nil && s.CarAndShipping != nil { // of an earlier version
-		car, ship = known("car_ship", s.CarAndShipping), Part{Key: "ship", Known: true}
-	}
 	if s.Taxes != nil {
 		tax = known("tax", &s.Taxes.Sum)
 	}

@@ -1,7 +1,6 @@
 package figures
 
 import (
-	"strings"
 	"time"
 
 	"ushuru/pkg/localtime"
@@ -62,25 +61,19 @@ func MonthsOf(s *vehicle.Summary) *Months {
 		view.Columns = append(view.Columns, c)
 	}
 	for i := range view.Columns {
-		view.draw(&view.Columns[i])
+		c := &view.Columns[i]
+		c.Height = c.TZS * columnMost / view.High.TZS
+		c.Y, c.Class = columnFoot-c.Height, "month"
+		if (c.TZS-view.Low.TZS)*100 > view.Low.TZS { // less than a percent is no step
+			c.Class, view.Dearer = c.Class+" dear", true
+		}
+		if c.Assumed {
+			c.Class += " guess"
+		}
 	}
 	view.First, view.Last = view.Columns[0].Month, view.Columns[len(view.Columns)-1].Month
 	view.Landing = landingIn(view.First, s.Landing)
 	return view
-}
-
-// draw gives a column its height and what it is marked with.
-func (m *Months) draw(c *Column) {
-	c.Height = c.TZS * columnMost / m.High.TZS
-	c.Y = columnFoot - c.Height
-	class := []string{"month"}
-	if (c.TZS-m.Low.TZS)*100 > m.Low.TZS { // less than a percent is no step
-		class, m.Dearer = append(class, "dear"), true
-	}
-	if c.Assumed {
-		class = append(class, "guess")
-	}
-	c.Class = strings.Join(class, " ")
 }
 
 // landingIn returns where the days of a landing lie among the months from the first on;

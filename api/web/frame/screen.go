@@ -124,7 +124,6 @@ func functions(lang string, a *Files) template.FuncMap {
 		"begin":   Begin,
 		"name":    NameOf,
 		"facts":   func(car vehicle.Car) string { return FactsOf(car, lang) },
-		"link":    Followable,
 		"without": Without,
 		"tzs":     func(amount any) (string, error) { return Say(lang, "amount.tzs", "amount", amount) },
 		"usd":     func(amount any) (string, error) { return Say(lang, "amount.usd", "amount", amount) },

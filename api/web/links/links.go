@@ -173,38 +173,34 @@ func store(l *Link) (s stored, size int, err error) {
 
 // Put stores a link under its token.
 func (l Store) Put(ctx context.Context, token string, made Link) error {
-	s, size, err := store(&made)
-	if err == nil {
-		_, err = l.keep(ctx, made.Network, token, size, false)
-	}
-	if err != nil {
-		return err
-	}
-	pipe := l.Redis.Pipeline()
-	pipe.Del(ctx, Key(token))
-	pipe.HSet(ctx, Key(token), s)
-	pipe.Expire(ctx, Key(token), TTL)
-	if _, err := pipe.Exec(ctx); err != nil {
-		return fmt.Errorf("links: store link: %w", err)
-	}
-	return nil
+	return l.write(ctx, token, made, false)
 }
 
 // Show writes how a link ended, unless that is known.
 func (l Store) Show(ctx context.Context, token string, of Link, end Shown) error {
 	of.Shown = &end
+	return l.write(ctx, token, of, true)
+}
+
+// write stores a link, or how one that is there already ended. Another may have taken its room.
+func (l Store) write(ctx context.Context, token string, of Link, already bool) error {
 	s, size, err := store(&of)
 	if err != nil {
 		return err
 	}
-	if kept, err := l.keep(ctx, of.Network, token, size, true); !kept {
-		return err // another has taken its room
+	if kept, err := l.keep(ctx, of.Network, token, size, already); !kept {
+		return err
 	}
 	pipe := l.Redis.Pipeline()
-	pipe.HSetNX(ctx, Key(token), "shown", s.Shown)
+	if already {
+		pipe.HSetNX(ctx, Key(token), "shown", s.Shown)
+	} else {
+		pipe.Del(ctx, Key(token))
+		pipe.HSet(ctx, Key(token), s)
+	}
 	pipe.ExpireAt(ctx, Key(token), of.Made.Add(TTL)) // it may have expired just now
 	if _, err := pipe.Exec(ctx); err != nil {
-		return fmt.Errorf("links: store what was shown: %w", err)
+		return fmt.Errorf("links: store link: %w", err)
 	}
 	return nil
 }
