@@ -3,8 +3,6 @@ package scan
 import (
 	"context"
 	"image"
-
-	"ushuru/pkg/picture"
 )
 
 // A page is blank when in its thumbnail hardly any pixel differs in brightness from
@@ -19,7 +17,7 @@ const (
 )
 
 func blank(ctx context.Context, page *image.RGBA) (bool, error) {
-	width, height := picture.Fit(page.Rect.Dx(), page.Rect.Dy(), blankSide)
+	width, height := fit(page.Rect.Dx(), page.Rect.Dy(), blankSide)
 	small, err := shrink(ctx, page, width, height)
 	if err != nil {
 		return false, err

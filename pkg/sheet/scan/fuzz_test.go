@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"ushuru/pkg/fetch"
-	"ushuru/pkg/picture"
 )
 
 // seeds are one file of every kind, small but large enough to be let in.
@@ -31,15 +30,15 @@ func FuzzHeaders(f *testing.F) {
 		if (kind == "") == (err == nil) {
 			t.Errorf("%q and %v", kind, err)
 		}
-		for _, kind := range []Kind{picture.JPEG, picture.PNG, picture.WebP, picture.GIF, PDF} {
-			if turned := picture.Orientation(kind, data); turned < 1 || turned > 8 {
+		for _, kind := range []Kind{JPEG, PNG, WebP, GIF, PDF} {
+			if turned := orientation(kind, data); turned < 1 || turned > 8 {
 				t.Errorf("%s: orientation %d", kind, turned)
 			}
 			if need := memoryFor(kind, data, image.Config{Width: 1000, Height: 1000}); need < 1000*1000 {
 				t.Errorf("%s: %d bytes for a million pixels", kind, need)
 			}
 		}
-		if turned := picture.Orientation(picture.WebP, withEXIF(data)); turned < 1 || turned > 8 {
+		if turned := orientation(WebP, withEXIF(data)); turned < 1 || turned > 8 {
 			t.Errorf("orientation %d", turned)
 		}
 	})
@@ -63,7 +62,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		for _, page := range sheet.Images {
 			long, short := max(page.Width, page.Height), min(page.Width, page.Height)
-			if long > MaxSide || short < MinSide || picture.KindOf(page.JPEG) != picture.JPEG {
+			if long > MaxSide || short < MinSide || kindOf(page.JPEG) != JPEG {
 				t.Errorf("%d by %d", page.Width, page.Height)
 			}
 		}

@@ -3,14 +3,12 @@ package scan
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"image"
 	"image/jpeg"
 	"strconv"
 
 	"ushuru/pkg/message"
-	"ushuru/pkg/picture"
 )
 
 // quality is the JPEG quality of the result. A higher one only makes it larger.
@@ -21,12 +19,12 @@ const memoryAfter = 3 * 4 * MaxSide * MaxSide
 
 // memoryFor estimates how many bytes an image needs for decoding and for all later steps.
 func memoryFor(kind Kind, data []byte, config image.Config) int64 {
-	return picture.Memory(kind, data, config) + memoryAfter
+	return decodingMemory(kind, data, config) + memoryAfter
 }
 
 // picture loads an image file.
 func (l *Loader) picture(ctx context.Context, kind Kind, data []byte) ([]Image, error) {
-	config, err := picture.Config(kind, data)
+	config, err := decoders[kind].config(bytes.NewReader(data))
 	if err != nil {
 		return nil, damaged(err)
 	}
@@ -43,17 +41,11 @@ func (l *Loader) picture(ctx context.Context, kind Kind, data []byte) ([]Image, 
 	defer l.turn.Release(need)
 	ctx, stop := withProcessor(ctx, maxPicture)
 	defer stop()
-	decoded, err := picture.Decode(ctx, kind, data)
-	if stopped := interrupted(ctx); stopped != nil {
-		return nil, stopped
+	decoded, err := decode(ctx, kind, data)
+	if err != nil {
+		return nil, err
 	}
-	switch {
-	case errors.Is(err, picture.ErrTooManyScans):
-		return nil, tooLong(err)
-	case err != nil:
-		return nil, damaged(err)
-	}
-	made, err := encodeJPEG(ctx, decoded, picture.Orientation(kind, data), 1)
+	made, err := encodeJPEG(ctx, decoded, orientation(kind, data), 1)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +62,7 @@ func checkSize(width, height int) error {
 	case min(width, height) < MinSide || max(width, height) < MinLongSide:
 		return tooSmall(width, height)
 	}
-	if w, h := picture.Fit(width, height, MaxSide); min(w, h) < MinSide {
+	if w, h := fit(width, height, MaxSide); min(w, h) < MinSide {
 		return tooSmall(width, height)
 	}
 	return nil
@@ -95,7 +87,7 @@ func damaged(cause error) error {
 // encodeJPEG makes the result of a decoded page: small, upright and not blank.
 func encodeJPEG(ctx context.Context, decoded image.Image, turned, page int) (*Image, error) {
 	bounds := decoded.Bounds()
-	width, height := picture.Fit(bounds.Dx(), bounds.Dy(), MaxSide)
+	width, height := fit(bounds.Dx(), bounds.Dy(), MaxSide)
 	small, err := shrink(ctx, decoded, width, height)
 	if err != nil {
 		return nil, err
@@ -107,19 +99,10 @@ func encodeJPEG(ctx context.Context, decoded image.Image, turned, page int) (*Im
 	if empty {
 		return nil, refused(Blank, nil, nil)
 	}
-	small = picture.Upright(small, turned)
+	small = upright(small, turned)
 	var out bytes.Buffer
 	if err := jpeg.Encode(&out, small, &jpeg.Options{Quality: quality}); err != nil {
 		return nil, err
 	}
 	return &Image{JPEG: out.Bytes(), Width: small.Rect.Dx(), Height: small.Rect.Dy(), Page: page}, nil
-}
-
-// shrink is picture.Shrink, with the error of this package when ctx has ended.
-func shrink(ctx context.Context, from image.Image, width, height int) (*image.RGBA, error) {
-	small, err := picture.Shrink(ctx, from, width, height)
-	if stopped := interrupted(ctx); stopped != nil {
-		return nil, stopped
-	}
-	return small, err
 }

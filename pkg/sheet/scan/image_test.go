@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"ushuru/pkg/picture"
 	"ushuru/pkg/testenv"
 )
 
@@ -110,10 +109,10 @@ func asWebP(page *image.RGBA, exif []byte) []byte {
 func turned(orientation int) *image.RGBA {
 	page := drawn(600, 400)
 	if orientation >= 5 { // rows and columns change places
-		page = picture.Upright(page, 5)
+		page = upright(page, 5)
 	}
 	undo := []int{0, 1, 2, 3, 4, 1, 4, 3, 2}[orientation]
-	return picture.Upright(page, undo)
+	return upright(page, undo)
 }
 
 func TestPicturesAreTurnedUpright(t *testing.T) {
@@ -160,11 +159,11 @@ func TestOrientationThatMakesNoSenseIsNone(t *testing.T) {
 		"none": nil, "9": tiff(binary.BigEndian, 9), "0": tiff(binary.BigEndian, 0), "cut off": good[:30], "elsewhere": loop,
 		"unknown": append([]byte("XX"), good...),
 	} {
-		if got := picture.Orientation(picture.WebP, withEXIF(data)); got != 1 {
+		if got := orientation(WebP, withEXIF(data)); got != 1 {
 			t.Errorf("%s: %d", name, got)
 		}
 	}
-	if got := picture.Orientation(picture.WebP, withEXIF(good)); got != 6 {
+	if got := orientation(WebP, withEXIF(good)); got != 6 {
 		t.Errorf("6 is read as %d", got)
 	}
 }
@@ -290,7 +289,7 @@ func TestMemoryIsEstimatedFromAbove(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		config, err := picture.Config(kind, data)
+		config, err := decoders[kind].config(bytes.NewReader(data))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -316,7 +315,7 @@ func TestNothingOfTheOriginalIsLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sheet.Kind != picture.JPEG || strings.Contains(string(sheet.Images[0].JPEG), "gnore") {
+	if sheet.Kind != JPEG || strings.Contains(string(sheet.Images[0].JPEG), "gnore") {
 		t.Error("the comment is still there")
 	}
 }

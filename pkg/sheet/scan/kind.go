@@ -5,20 +5,13 @@ import (
 	"strings"
 
 	"ushuru/pkg/message"
-	"ushuru/pkg/picture"
 )
-
-// Kind is the type of a file by its content: that of a picture, or PDF.
-type Kind = picture.Kind
-
-// PDF is the kind of a document.
-const PDF Kind = "pdf"
 
 // sniff returns the kind of a file by its first bytes, or a sheet_type_unsupported
 // error that says what the file is and what to do. It ignores the name and the
 // Content-Type, which are only claims.
 func sniff(data []byte) (Kind, error) {
-	kind := picture.KindOf(data)
+	kind := kindOf(data)
 	switch {
 	case len(data) == 0:
 		return "", unsupported("file_empty")

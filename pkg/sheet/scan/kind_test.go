@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"strings"
 	"testing"
-
-	"ushuru/pkg/picture"
 )
 
 func aZIP(t testing.TB) []byte {
@@ -32,10 +30,10 @@ func TestKindIsTakenFromTheContent(t *testing.T) {
 		data string
 		kind Kind
 	}{
-		{"\xff\xd8\xff\xe0", picture.JPEG},
-		{"\x89PNG\r\n\x1a\n", picture.PNG},
-		{"GIF89a", picture.GIF},
-		{"RIFF\x00\x00\x00\x00WEBPVP8L", picture.WebP},
+		{"\xff\xd8\xff\xe0", JPEG},
+		{"\x89PNG\r\n\x1a\n", PNG},
+		{"GIF89a", GIF},
+		{"RIFF\x00\x00\x00\x00WEBPVP8L", WebP},
 		{"%PDF-1.7", PDF},
 		{"\xef\xbb\xbf\n%PDF-1.7", PDF},
 	} {

@@ -8,8 +8,6 @@ import (
 	"image/jpeg"
 	"image/png"
 	"testing"
-
-	"ushuru/pkg/picture"
 )
 
 // drawn is a page with something on it: a frame, lines, and a dark square near
@@ -78,10 +76,10 @@ func TestPicturesAreLoaded(t *testing.T) {
 		kind                  Kind
 		wantWidth, wantHeight int
 	}{
-		{"JPEG", asJPEG(t, drawn(900, 700)), picture.JPEG, 900, 700},
-		{"PNG", asPNG(t, drawn(900, 700)), picture.PNG, 900, 700},
-		{"GIF", asGIF(t, drawn(900, 700)), picture.GIF, 900, 700},
-		{"large JPEG", asJPEG(t, drawn(1800, 2400)), picture.JPEG, 1536, 2048},
+		{"JPEG", asJPEG(t, drawn(900, 700)), JPEG, 900, 700},
+		{"PNG", asPNG(t, drawn(900, 700)), PNG, 900, 700},
+		{"GIF", asGIF(t, drawn(900, 700)), GIF, 900, 700},
+		{"large JPEG", asJPEG(t, drawn(1800, 2400)), JPEG, 1536, 2048},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

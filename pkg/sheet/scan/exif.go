@@ -1,13 +1,13 @@
-package picture
+package scan
 
 import (
 	"bytes"
 	"encoding/binary"
 )
 
-// Orientation returns the EXIF orientation of an image, 1 to 8; 1 when it has none
+// orientation returns the EXIF orientation of an image, 1 to 8; 1 when it has none
 // or an invalid one.
-func Orientation(kind Kind, data []byte) int {
+func orientation(kind Kind, data []byte) int {
 	switch kind {
 	case JPEG:
 		return exifOrientation(readJPEG(data).exif)

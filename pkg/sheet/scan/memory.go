@@ -1,10 +1,10 @@
-package picture
+package scan
 
 import "image"
 
-// Memory estimates from the header how many bytes the decoder of an image needs. The
+// decodingMemory estimates from the header how many bytes the decoder of an image needs. The
 // estimate is rather too high.
-func Memory(kind Kind, data []byte, config image.Config) int64 {
+func decodingMemory(kind Kind, data []byte, config image.Config) int64 {
 	pixels := int64(config.Width) * int64(config.Height)
 	perPixel := int64(4)
 	switch kind {

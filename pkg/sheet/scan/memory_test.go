@@ -1,4 +1,4 @@
-package picture
+package scan
 
 import (
 	"image"
@@ -22,7 +22,7 @@ func TestMemoryOfAStrangeJPEG(t *testing.T) {
 		"a byte too many":         {gray + "x" + scan, 24},
 		"no scan":                 {gray, 24},
 	} {
-		if got := Memory(JPEG, []byte("\xff\xd8"+c.data), size); got != c.perPixel*16*16 {
+		if got := decodingMemory(JPEG, []byte("\xff\xd8"+c.data), size); got != c.perPixel*16*16 {
 			t.Errorf("%s: %d bytes for a pixel", name, got/16/16)
 		}
 	}

@@ -1,15 +1,14 @@
-package picture
+package scan
 
 import (
 	"context"
-	"fmt"
 	"image"
 	"image/draw"
 )
 
-// Fit returns the size of an image whose longest side is at most maxSide, in the
+// fit returns the size of an image whose longest side is at most maxSide, in the
 // same proportions. It never enlarges.
-func Fit(width, height, maxSide int) (int, int) {
+func fit(width, height, maxSide int) (int, int) {
 	long := max(width, height)
 	if long <= maxSide {
 		return width, height
@@ -20,12 +19,12 @@ func Fit(width, height, maxSide int) (int, int) {
 	return scale(width), scale(height)
 }
 
-// Shrink draws an image on white in a size that is not larger. Each pixel of the
+// shrink draws an image on white in a size that is not larger. Each pixel of the
 // result is the mean of the area that it covers, so that thin strokes become pale
 // but do not disappear. Besides the result it needs memory for a few rows only;
 // x/image/draw needs 32 bytes for each column of the result in each row of the
 // original.
-func Shrink(ctx context.Context, from image.Image, width, height int) (*image.RGBA, error) {
+func shrink(ctx context.Context, from image.Image, width, height int) (*image.RGBA, error) {
 	bounds := from.Bounds()
 	result := image.NewRGBA(image.Rect(0, 0, width, height))
 	row := image.NewRGBA(image.Rect(0, 0, bounds.Dx(), 1))
@@ -33,8 +32,8 @@ func Shrink(ctx context.Context, from image.Image, width, height int) (*image.RG
 	narrow, sums := make([]float32, 3*width), make([]float32, 3*width)
 	scale := float32(width) / float32(bounds.Dx()) * float32(height) / float32(bounds.Dy())
 	for y, share := range shares(bounds.Dy(), height) {
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("picture: shrink: %w", err)
+		if stopped := interrupted(ctx); stopped != nil {
+			return nil, stopped
 		}
 		draw.Draw(row, row.Rect, image.White, image.Point{}, draw.Src)
 		draw.Draw(row, row.Rect, from, image.Pt(bounds.Min.X, bounds.Min.Y+y), draw.Over)
@@ -97,9 +96,9 @@ func narrowRow(narrow []float32, pixels []uint8, columns []share) {
 	}
 }
 
-// Upright rotates an image as its EXIF orientation says (Exif 2.32, tag 0x0112):
+// upright rotates an image as its EXIF orientation says (Exif 2.32, tag 0x0112):
 // 2 to 4 are mirrored or upside down, 5 to 8 lie on a side.
-func Upright(from *image.RGBA, orientation int) *image.RGBA {
+func upright(from *image.RGBA, orientation int) *image.RGBA {
 	if orientation < 2 || orientation > 8 {
 		return from
 	}

@@ -1,7 +1,4 @@
-// Package picture decodes pictures that come from strangers: it tells by the bytes of a
-// file what it is, reads the header before it decodes, estimates the memory, and draws
-// every picture again, so that no byte of the original leaves it.
-package picture
+package scan
 
 import (
 	"bytes"
@@ -16,7 +13,7 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// Kind is the type of a picture by its content.
+// Kind is the type of a file by its content.
 type Kind string
 
 // The kinds that can be decoded.
@@ -25,11 +22,12 @@ const (
 	PNG  Kind = "png"
 	WebP Kind = "webp"
 	GIF  Kind = "gif" // of an animation, the first picture
+	PDF  Kind = "pdf" // a document
 )
 
-// KindOf returns the kind of a file by its first bytes; "" for anything that cannot be
+// kindOf returns the kind of a file by its first bytes; "" for anything that cannot be
 // decoded. The name and the Content-Type of a file are only claims.
-func KindOf(data []byte) Kind {
+func kindOf(data []byte) Kind {
 	switch {
 	case bytes.HasPrefix(data, []byte("\xff\xd8\xff")):
 		return JPEG
@@ -52,34 +50,22 @@ var decoders = map[Kind]struct {
 	GIF: {gif.DecodeConfig, gif.Decode}, WebP: {webp.DecodeConfig, webp.Decode},
 }
 
-// Config reads the header of a picture.
-func Config(kind Kind, data []byte) (image.Config, error) {
-	config, err := decoders[kind].config(bytes.NewReader(data))
-	if err != nil {
-		return config, fmt.Errorf("picture: header: %w", err)
-	}
-	return config, nil
-}
-
 // maxScans is how many scans of a JPEG are decoded. Encoders make ten; each costs a pass over
 // the whole picture, and can have a few bytes only.
 const maxScans = 64
 
-// ErrTooManyScans means that a JPEG has more scans than are decoded.
-var ErrTooManyScans = fmt.Errorf("picture: more than %d scans", maxScans)
-
-// Decode decodes a picture until ctx ends. Decoders have no context, and a small file can
+// decode decodes a picture until ctx ends. Decoders have no context, and a small file can
 // occupy them for seconds.
-func Decode(ctx context.Context, kind Kind, data []byte) (image.Image, error) {
+func decode(ctx context.Context, kind Kind, data []byte) (image.Image, error) {
 	if kind == JPEG && countScans(data) > maxScans {
-		return nil, ErrTooManyScans
+		return nil, tooLong(fmt.Errorf("a JPEG with more than %d scans", maxScans))
 	}
 	decoded, err := decoders[kind].decode(&untilDone{ctx, bytes.NewReader(data)})
-	if stopped := ctx.Err(); stopped != nil {
-		return nil, fmt.Errorf("picture: decode: %w", stopped)
+	if stopped := interrupted(ctx); stopped != nil {
+		return nil, stopped
 	}
 	if err != nil {
-		return nil, fmt.Errorf("picture: decode: %w", err)
+		return nil, damaged(err)
 	}
 	return decoded, nil
 }
