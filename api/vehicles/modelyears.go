@@ -132,20 +132,21 @@ func (s *Resource) findLabel(ctx context.Context, catalogue *tra.Catalogue, req 
 		}
 		makes = []tra.Make{entries.Make}
 	}
-	var exact, alike []tra.Label // one of each make at most
+	var exact, alike []tra.Label
 	for _, mk := range makes {
 		entries, _ := catalogue.Of(mk.Name)
 		pending = pending || entries.Pending
-		isExact := func(l tra.Label) bool { return l.Text == req.modelBody }
-		isAlike := func(l tra.Label) bool { return sameLabel(l.Text, req.modelBody) }
-		if at := slices.IndexFunc(entries.Labels, isExact); at >= 0 {
-			exact = append(exact, entries.Labels[at])
-		} else if at := slices.IndexFunc(entries.Labels, isAlike); at >= 0 {
-			alike = append(alike, entries.Labels[at])
+		for _, label := range entries.Labels {
+			switch {
+			case label.Text == req.modelBody:
+				exact = append(exact, label)
+			case sameLabel(label.Text, req.modelBody):
+				alike = append(alike, label)
+			}
 		}
 	}
-	if len(exact) == 0 {
-		exact = alike
+	if len(exact) == 0 { // one of each make
+		exact = slices.CompactFunc(alike, func(a, b tra.Label) bool { return a.Make == b.Make })
 	}
 	switch {
 	case len(exact) == 1:

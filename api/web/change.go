@@ -48,13 +48,6 @@ func changesOf(view *result, entered url.Values, why *problem.Problem, lang stri
 	if form.Basis == "" && view.Car.FOBPriceUSD == nil && view.Car.CFPriceUSD != nil {
 		form.Basis = "cf" // as the price of the page
 	}
-	blamed := ""
-	if why != nil {
-		form.Problem, blamed = sentenceOf(why), termOf(why.Param)
-	}
-	if blamed != "" {
-		form.Problem = message.Say("page/change.bad_"+blamed, nil)
-	}
 	landing, _ := frame.Say(lang, "change.days", "from", view.Summary.Landing.From, "to", view.Summary.Landing.To)
 	form.Fields = []changed{
 		{Name: termPrice, line: "car_price"}, {Name: termFreight, line: "freight"}, {Name: termInsurance, line: "insurance"},
@@ -63,7 +56,7 @@ func changesOf(view *result, entered url.Values, why *problem.Problem, lang stri
 	}
 	for i := range form.Fields {
 		f := &form.Fields[i]
-		f.Value, f.Given, f.Wrong = entered.Get(f.Name), view.found.terms.Has(f.Name), f.Name == blamed
+		f.Value, f.Given = entered.Get(f.Name), view.found.terms.Has(f.Name)
 		if f.Name == termYear {
 			f.Given = view.Car.SourceOf("year") == vehicle.FromRequest
 		}
@@ -76,6 +69,13 @@ func changesOf(view *result, entered url.Values, why *problem.Problem, lang stri
 				f.Now = "TSh " + frame.Whole(l.AmountTZS.Decimal().Round(0).IntPart())
 			}
 			break
+		}
+	}
+	if why != nil {
+		form.Problem = sentenceOf(why)
+		isBlamed := func(f changed) bool { return strings.Contains(strings.ToLower(why.Param), f.Name) }
+		if at := slices.IndexFunc(form.Fields, isBlamed); at >= 0 {
+			form.Fields[at].Wrong, form.Problem = true, message.Say("page/change.bad_"+form.Fields[at].Name, nil)
 		}
 	}
 	return form
@@ -170,15 +170,4 @@ func (p *Pages) changedAddress(r *http.Request, found *link, entered url.Values,
 	maps.Copy(again.Fields, terms)
 	again.Fields.Set(termYear, year)
 	return p.start(r, linkOf(found.Path, again.Fields))
-}
-
-// termOf returns the field of the form that a parameter of the API stands for; "" for none.
-func termOf(param string) string {
-	param = strings.ToLower(param)
-	for _, name := range []string{termPrice, termFreight, termInsurance, termYear, termLanding, termRate, termAgent} {
-		if strings.Contains(param, name) {
-			return name
-		}
-	}
-	return ""
 }

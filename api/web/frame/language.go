@@ -3,8 +3,8 @@ package frame
 import (
 	"net/http"
 	"net/url"
-	"strconv"
-	"strings"
+
+	"golang.org/x/text/language"
 
 	"ushuru/pkg/message"
 )
@@ -22,21 +22,12 @@ func (f *Frame) Language(w http.ResponseWriter, r *http.Request) string {
 	return accepted(r.Header.Get("Accept-Language"))
 }
 
+var matcher = language.NewMatcher([]language.Tag{language.English, language.Swahili})
+
 // accepted returns the language that Accept-Language prefers.
 func accepted(header string) string {
-	best, weight := Languages[0], 0.0
-	for item := range strings.SplitSeq(header, ",") {
-		tag, quality, found := strings.Cut(strings.TrimSpace(item), ";q=")
-		lang, _, _ := strings.Cut(strings.ToLower(tag), "-")
-		q := 1.0
-		if found {
-			q, _ = strconv.ParseFloat(quality, 64) // 0 then
-		}
-		if isLanguage(lang) && q > weight {
-			best, weight = lang, q
-		}
-	}
-	return best
+	_, index := language.MatchStrings(matcher, header)
+	return Languages[index]
 }
 
 func isLanguage(lang string) bool { return lang == message.English || lang == message.Swahili }

@@ -13,6 +13,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -138,18 +139,18 @@ func hasCookie(r *http.Request, name string) bool {
 	return err == nil
 }
 
+var lotPattern = regexp.MustCompile(`^` + Path + `/[0-9A-Za-z]{1,64}$`)
+
 // nextOf returns the page of batches to which a login leads.
 func nextOf(path string) string {
-	id, isLot := strings.CutPrefix(path, Path+"/")
-	if !isLot || id == "" || len(id) > 64 || strings.ContainsFunc(id, isNotAlphanumeric) {
-		return Path
+	if lotPattern.MatchString(path) {
+		return path
 	}
-	return path
+	return Path
 }
 
-func isNotAlphanumeric(r rune) bool {
-	return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-}
+// keyPattern is what an API key may be.
+var keyPattern = regexp.MustCompile(`^[!-~]{1,200}$`)
 
 // login begins a session with the key that was typed.
 func (l *Lots) login(w http.ResponseWriter, r *http.Request) error {
@@ -162,7 +163,7 @@ func (l *Lots) login(w http.ResponseWriter, r *http.Request) error {
 	}
 	key := strings.TrimSpace(r.PostForm.Get("key"))
 	err := error(problem.New(http.StatusUnauthorized, "unauthorized", nil))
-	if key != "" && len(key) <= maxKey && !strings.ContainsFunc(key, isNotPrintable) {
+	if keyPattern.MatchString(key) {
 		_, err = l.withKey(key).Do(r.Context(), http.MethodGet, "/v1/batches?limit=1", nil, nil)
 	}
 	var why *problem.Problem
@@ -193,8 +194,6 @@ func (l *Lots) countLogin(r *http.Request) error {
 	}
 	return nil
 }
-
-func isNotPrintable(r rune) bool { return r <= ' ' || r > '~' }
 
 // logout ends a session.
 func (l *Lots) logout(w http.ResponseWriter, r *http.Request) error {

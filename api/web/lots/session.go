@@ -22,7 +22,6 @@ const (
 	// the browser's scripts nor this server's database can read it.
 	cookieSession = "k"
 	sessionTTL    = 12 * time.Hour
-	maxKey        = 200 // bytes of what is typed as a key
 	keySecret     = "page:secret"
 )
 
