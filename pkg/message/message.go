@@ -78,19 +78,6 @@ type Notice struct {
 	Detail *Text  `json:"detail,omitempty"` // what there is to say beyond the text
 }
 
-// New returns the notice of a key of the table, with its detail if it has one. A
-// key is family/code or family/code.variant; the code of the notice is the part
-// that callers know.
-func New(key string, values Values) Notice {
-	text := Say(key, values)
-	n := Notice{Code: CodeOf(key), Message: text.EN, Level: table[key].level, Text: &text, Values: values}
-	if _, has := table[key+detail]; has {
-		text := Say(key+detail, values)
-		n.Detail = &text
-	}
-	return n
-}
-
 // In returns the message in a language.
 func (n Notice) In(lang string) string { return n.both().In(lang) }
 
@@ -166,42 +153,6 @@ func (p *Parts) Text() Text { return p.text }
 // List returns the codes and values of the texts.
 func (p *Parts) List() []Part { return p.list }
 
-// CodeOf returns the code in a key: what stands between the family and the
-// variant.
-func CodeOf(key string) string {
-	if _, code, found := strings.Cut(key, "/"); found {
-		key = code
-	}
-	code, _, _ := strings.Cut(key, ".")
-	return code
-}
-
-// Say returns the text of a key of the table with its values.
-func Say(key string, values Values) Text {
-	row := table[key]
-	return Text{EN: fill(row.en, row.inEN, English, values), SW: fill(row.sw, row.inSW, Swahili, values), Draft: row.draft}
-}
-
-// SayCoded is Say with the code and the values beside the text.
-func SayCoded(key string, values Values) Sentence {
-	return Sentence{Say(key, values), CodeOf(key), values}
-}
-
-// SayWith is Say with values that are texts themselves.
-func SayWith(key string, values Values, texts map[string]Text) Text {
-	en, sw := maps.Clone(values), maps.Clone(values)
-	if en == nil {
-		en, sw = Values{}, Values{}
-	}
-	for name, text := range texts {
-		en[name], sw[name] = text.EN, text.SW
-	}
-	return Text{EN: Say(key, en).EN, SW: Say(key, sw).SW, Draft: table[key].draft}
-}
-
-// Word returns the word of the table for a value: a field, a fuel, a country.
-func Word(value string) Text { return Text{EN: word(value, English), SW: word(value, Swahili)} }
-
 // Keys returns the keys of a family, in order.
 func Keys(family string) (keys []string) {
 	for key := range table {
@@ -223,3 +174,47 @@ func ValueNames(key string) (names []string, known bool) {
 	slices.Sort(names)
 	return slices.Compact(names), known
 }
+
+// maxRaised is how many warnings of an answer may be above the level info.
+const maxRaised = 4
+
+var rank = map[string]int{Danger: 0, Caution: 1, Info: 2, "": 2}
+
+// Limit returns the warnings of an answer, those that matter most first, each code
+// once. After the first four above info the level of the others is info. To limit a
+// list again changes nothing.
+func Limit(warnings []Notice) []Notice {
+	var kept []Notice
+	for _, w := range warnings {
+		if slices.ContainsFunc(kept, func(k Notice) bool { return k.Code == w.Code }) {
+			continue
+		}
+		if r, known := table["warning/"+w.Code]; known {
+			w.Level = r.level // an earlier limit may have lowered it
+		}
+		kept = append(kept, w)
+	}
+	slices.SortStableFunc(kept, func(v, w Notice) int { return rank[v.Level] - rank[w.Level] })
+	for i := maxRaised; i < len(kept); i++ {
+		kept[i].Level = Info
+	}
+	return kept
+}
+
+// definite are the codes of errors with which a job can end that the same request meets again:
+// the listing is gone, or the authority does not list the car. The caller must send another
+// request.
+var definite = []string{
+	// Of a page or a sheet:
+	"fetch_too_large", "listing_gone", "listing_sold", "not_a_listing", "page_unreadable", "robots_forbidden",
+	"several_cars", "sheet_not_found",
+	// Of the car: the authority does not list it, several of its entries fit, or what the
+	// caller or the listing says of it contradicts itself.
+	"ambiguous_match", "fuel_conflict", "listing_incomplete", "no_capacity_band", "no_match", "not_listed", "year_not_listed",
+}
+
+// IsDefinite reports whether the same request meets an error with this code again.
+func IsDefinite(code string) bool { return slices.Contains(definite, code) }
+
+// DefiniteCodes returns the codes of all such errors.
+func DefiniteCodes() []string { return slices.Clone(definite) }
