@@ -94,7 +94,7 @@ func TestKnownResultsAreAnnounced(t *testing.T) {
 	if again := ask("Prefer", "respond-async"); again.header.Get("Location") != location || len(a.notified(t, hook)) != 1 {
 		t.Errorf("again: %v", again.header)
 	}
-	if _, err := a.cache.Get(t.Context(), estimateKey("/known")); err != nil {
+	if data, err := a.cache.Get(t.Context(), estimateKey("/known")); err != nil || data == nil {
 		t.Error(err)
 	}
 }

@@ -133,8 +133,8 @@ func (s *Server) newResources() (on resources) {
 	o := s.options
 	streams := await.NewStreams(s.draining, o.KeepAlive)
 	on.estimates = estimates.New(estimates.Options{
-		Tasks: o.Tasks, Jobs: o.Jobs, Hub: o.Hub, Costs: o.Costs, Sheets: o.Sheets, Limits: s.limits, Work: s.work,
-		Streams: streams, AllowLoopback: o.AllowLoopback, Log: o.Log,
+		Tasks: o.Tasks, Jobs: o.Jobs, Cache: o.Cache, Hub: o.Hub, Costs: o.Costs, Sheets: o.Sheets, Limits: s.limits,
+		Work: s.work, Streams: streams, AllowLoopback: o.AllowLoopback, Log: o.Log,
 	})
 	on.batches = batches.New(batches.Options{
 		Batches: o.Batches, Webhooks: o.Webhooks, Tasks: o.Tasks, Hub: o.Hub, Costs: o.Costs, Outages: s.outages,

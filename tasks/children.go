@@ -17,11 +17,7 @@ func (e *Engine) CachedResult(ctx context.Context, kind string, input json.RawMe
 	if err != nil || key == "" {
 		return nil, err
 	}
-	result, err := e.options.Results.Get(ctx, key)
-	if errors.Is(err, cache.ErrMiss) {
-		return nil, nil
-	}
-	return result, err
+	return e.options.Results.Get(ctx, key)
 }
 
 // Job returns a job with its result; jobs.ErrNotFound when either has expired.

@@ -199,7 +199,7 @@ func TestAPageThatWasSentIsReadAndNothingIsFetched(t *testing.T) {
 	for key, kept := range map[cache.Key]bool{
 		cache.UploadKey(d.site+"/car", pageHash): true, cache.EstimateKey(d.site + "/car"): false,
 	} {
-		if _, err := d.cache.Get(t.Context(), cache.ExplanationKey(key)); (err == nil) != kept {
+		if data, err := d.cache.Get(t.Context(), cache.ExplanationKey(key)); err != nil || (data != nil) != kept {
 			t.Errorf("explanation under %s: %v", key, err)
 		}
 	}

@@ -2,6 +2,7 @@ package await
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -15,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/fetch"
+	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
 	"ushuru/tasks"
 )
@@ -41,6 +43,16 @@ func hostOf(listing string) string {
 		return ""
 	}
 	return parsed.Host
+}
+
+// siteOf returns the site whose page an estimate fetches; "" when the caller sent the page, and for
+// other kinds of jobs.
+func siteOf(job *jobs.Job) string {
+	var input tasks.EstimateInput
+	if job.Kind != tasks.KindEstimate || json.Unmarshal(job.Input, &input) != nil || input.Page != "" {
+		return ""
+	}
+	return hostOf(input.URL)
 }
 
 // holds knows what holds work up, for many callers of one process: which sites pause or are
@@ -128,6 +140,19 @@ func (h *holds) isPaused(parent context.Context, queue string) bool {
 	return slices.Contains(h.queues, queue)
 }
 
+// ofPage returns what the page waits for that a step fetches; the zero value for nothing.
+func (h *holds) ofPage(ctx context.Context, open openStep) waiting {
+	site := siteOf(open.job)
+	pace := h.paces(ctx, site)[site]
+	if paused := tasks.SitePaused(pace.Pause, tasks.OfferPage, nil); paused != nil {
+		return waiting{what: WaitingForSite, said: paused.Notice, paused: paused, pause: pace.Pause, isFelt: true}
+	}
+	if pace.Delayed && open.job.Class == jobs.Bulk && open.job.Steps[open.step].State == jobs.StepReady {
+		return waiting{what: WaitingForSite, said: siteBusy(site, pace)}
+	}
+	return waiting{}
+}
+
 // SlowSite is the site that decides when the rows of a batch have ended; the zero value is none.
 type SlowSite struct {
 	Seconds int            // until then
@@ -191,14 +216,13 @@ func perSecond(pace fetch.Pace) string {
 	return strconv.FormatFloat(math.Round(100*pace.PerSecond)/100, 'f', -1, 64)
 }
 
-// Hindrances returns a word that changes when a job of these listings may have got or
-// lost a hindrance.
-func (k *Work) Hindrances(ctx context.Context, listings []string) string {
+// Hindrances returns a word that changes when a job that fetches pages of these sites may have got
+// or lost a hindrance.
+func (k *Work) Hindrances(ctx context.Context, sites []string) string {
 	var word strings.Builder
 	word.WriteString(k.options.Outages.Now(ctx).Reason)
-	for _, listing := range listings {
-		host := hostOf(listing)
-		pace := k.holds.paces(ctx, host)[host]
+	for _, site := range sites {
+		pace := k.holds.paces(ctx, site)[site]
 		paused := tasks.SitePaused(pace.Pause, "", nil) != nil
 		_, _ = fmt.Fprint(&word, " ", paused, pace.Delayed)
 	}

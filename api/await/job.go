@@ -8,7 +8,6 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/api/request"
-	"ushuru/api/terms"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
@@ -56,17 +55,17 @@ type Body struct {
 
 // NewBody returns a job without what it waits for.
 func NewBody(job *jobs.Job) Body {
+	step, attempt := currentStep(job)
 	body := Body{
-		Object: "job", ID: job.ID, Kind: job.Kind, State: job.State,
-		Created: localtime.Of(job.Created), Ended: localtime.Of(job.Ended), Progress: tasks.ProgressOf(job), Result: job.Result,
+		Object: "job", ID: job.ID, Kind: job.Kind, State: job.State, Step: step, Attempt: attempt,
+		Created: localtime.Of(job.Created), Ended: localtime.Of(job.Ended), StepSince: localtime.Of(job.Steps[step].Since),
+		Progress: tasks.ProgressOf(job), Result: job.Result,
 	}
-	if job.State == jobs.Failed || job.State == jobs.Cancelled {
-		body.Error = ProblemOf(job)
-	}
-	if !job.State.Ended() {
-		body.Step, body.Attempt = currentStep(job)
-		body.StepSince = localtime.Of(job.Steps[body.Step].Since)
+	switch {
+	case !job.State.Ended():
 		body.Car = carRead(job)
+	case job.State != jobs.Succeeded:
+		body.Error = ProblemOf(job)
 	}
 	return body
 }
@@ -84,15 +83,23 @@ func carRead(job *jobs.Job) *vehicle.Car {
 // Body returns a job with what it waits for.
 func (k *Work) Body(ctx context.Context, job *jobs.Job) Body {
 	body := NewBody(job)
-	k.waitOf(ctx, job).addTo(&body)
+	body.waitFor(k.waitOf(ctx, job))
 	return body
+}
+
+// waitFor says what the job cannot have now.
+func (b *Body) waitFor(waits waiting) {
+	if waits.what != waitingForWorker && waits.what != waitingForStep {
+		b.WaitingFor, b.Message, b.Text = waits.what, waits.said.Message, waits.said.Text
+		b.RetryAfter = int(request.WholeSeconds(waits.pause) / time.Second)
+	}
 }
 
 // Path is where a job is read.
 func Path(id string) string { return "/v1/jobs/" + id }
 
 // Link adds where the job is read and followed, and what the request said of it.
-func (b *Body) Link(view terms.View) {
+func (b *Body) Link(view request.Representation) {
 	b.Metadata = view.Tags.Metadata
 	b.Location, b.Events = view.At(Path(b.ID)), view.At(Path(b.ID)+"/events")
 }
@@ -127,6 +134,32 @@ func ErrorProblem(why *jobs.Error) *problem.Problem {
 	} else {
 		_ = json.Unmarshal(why.Details, &p.Candidates)
 	}
+	return p
+}
+
+// writeUnfinished responds to a caller whose wait is over before the job is: with 202 to one who
+// accepts that, else with the problem.
+func (k *Work) writeUnfinished(w http.ResponseWriter, r *request.Request, job *jobs.Job, waits waiting) error {
+	if !r.Prefer.Accepts() {
+		p := waits.problem().At(r.At(Path(job.ID)))
+		p.Job = job.ID
+		return p
+	}
+	body := NewBody(job)
+	body.waitFor(waits)
+	body.Link(r.Representation)
+	body.Warnings = r.Warnings()
+	w.Header().Set("Preference-Applied", r.Prefer.Applied(true))
+	return k.WriteAccepted(w, r, body)
+}
+
+// problem returns the response to a caller who waits for the job.
+func (s waiting) problem() *problem.Problem {
+	if s.paused == nil {
+		return errNotFinished.Waiting(s.what, s.said)
+	}
+	p := ErrorProblem(tasks.JobError(s.paused))
+	p.WaitingFor = WaitingForSite
 	return p
 }
 

@@ -14,7 +14,6 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/api/request"
-	"ushuru/api/terms"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
@@ -171,12 +170,11 @@ func (k *Work) Outcome(w http.ResponseWriter, r *request.Request, wanted Wanted)
 			return found, err
 		}
 		if announced && found.Job.State.Ended() {
-			view, by := ViewOf(r, wanted.Kind), tasks.Requester{Owner: r.Key.ID, Class: jobs.Interactive}
-			by.Query = view.QueryString()
+			by := tasks.Requester{Owner: r.Key.ID, Class: jobs.Interactive, Query: r.QueryString()}
 			if err := k.options.Tasks.NotifyRequester(ctx, found.Job, by); err != nil {
 				return found, request.ErrUnavailable.WithCause(err)
 			}
-			w.Header().Set("Location", view.At(Path(found.Job.ID)))
+			w.Header().Set("Location", r.At(Path(found.Job.ID)))
 		}
 		what, value = "job", found.Job.ID
 	}
@@ -202,7 +200,7 @@ func (k *Work) known(ctx context.Context, same *Idempotent, wanted Wanted) (foun
 	found, err = k.stored(ctx, same)
 	if err == nil && found.isEmpty() && wanted.Key != "" {
 		found.key = wanted.Key
-		found.Result, err = k.CachedResult(ctx, wanted.Key)
+		found.Result, err = k.options.Cache.Get(ctx, wanted.Key)
 	}
 	if err == nil && found.Result != nil && wanted.Known != nil {
 		if found.Result, err = wanted.Known(ctx, found.Result); found.Result == nil {
@@ -218,10 +216,10 @@ func (k *Work) known(ctx context.Context, same *Idempotent, wanted Wanted) (foun
 func (k *Work) stored(ctx context.Context, same *Idempotent) (found Outcome, err error) {
 	if key, ok := same.Outcome("cached"); ok {
 		found.key = cache.Key(key)
-		found.Result, err = k.CachedResult(ctx, found.key)
+		found.Result, err = k.options.Cache.Get(ctx, found.key)
 	}
 	if id, ok := same.Outcome("job"); ok {
-		found.Job, err = k.Job(ctx, id)
+		found.Job, err = k.options.Tasks.Job(ctx, id)
 	}
 	switch {
 	case errors.Is(err, jobs.ErrNotFound):
@@ -231,20 +229,6 @@ func (k *Work) stored(ctx context.Context, same *Idempotent) (found Outcome, err
 	}
 	found.replayed = !found.isEmpty()
 	return found, err
-}
-
-// CachedResult returns a cached result; nil when there is none.
-func (k *Work) CachedResult(ctx context.Context, key cache.Key) ([]byte, error) {
-	cached, err := k.options.Cache.Get(ctx, key)
-	if errors.Is(err, cache.ErrMiss) {
-		return nil, nil
-	}
-	return cached, err
-}
-
-// Job reads a job's record.
-func (k *Work) Job(ctx context.Context, id string) (*jobs.Job, error) {
-	return k.options.Tasks.Job(ctx, id)
 }
 
 // Submit gives the work that a request wants to the engine within the limits of the caller's key,
@@ -268,7 +252,7 @@ func (k *Work) Submit(w http.ResponseWriter, r *request.Request, class jobs.Clas
 		return nil, err
 	}
 	by := tasks.Requester{
-		Owner: r.Key.ID, Class: class, Query: ViewOf(r, wanted.Kind).QueryString(), Attachment: wanted.Attachment, Origin: r.Origin(),
+		Owner: r.Key.ID, Class: class, Query: r.QueryString(), Attachment: wanted.Attachment, Origin: r.Origin(),
 	}
 	if wanted.result != nil {
 		job, err = k.options.Tasks.SubmitResult(ctx, wanted.Kind, wanted.Input, by, wanted.result)
@@ -303,14 +287,4 @@ func (k *Work) CheckWebhook(r *request.Request) (has bool, err error) {
 		return false, problem.Field("webhook", "webhook")
 	}
 	return has, nil
-}
-
-// ViewOf returns how a request reads the result of a job of a kind.
-func ViewOf(r *request.Request, kind string) terms.View {
-	v := terms.View{View: r.View, Fields: r.Fields, Tags: r.Tags}
-	if kind == tasks.KindEstimate || kind == tasks.KindQuote { // a comparison is made on its terms
-		v.Terms = r.Terms
-	}
-	v.Explain = r.Explain && kind == tasks.KindEstimate
-	return v
 }

@@ -2,12 +2,9 @@ package await
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"net/http"
 	"time"
 
-	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
@@ -50,7 +47,7 @@ func (k *Work) wait(r *request.Request, job *jobs.Job, timeout time.Duration) (*
 		case r.Context().Err() != nil:
 			return nil, waiting{}, request.ErrClientClosedRequest.WithCause(err)
 		} // else the interval is over
-		if now, err := k.Job(r.Context(), job.ID); err == nil { // else it is as it was
+		if now, err := k.options.Tasks.Job(r.Context(), job.ID); err == nil { // else it is as it was
 			job = now
 		}
 		waits := k.waitOf(r.Context(), job)
@@ -59,23 +56,6 @@ func (k *Work) wait(r *request.Request, job *jobs.Job, timeout time.Duration) (*
 		}
 	}
 	return job, waiting{}, nil
-}
-
-// writeUnfinished responds to a caller whose wait is over before the job is: with 202 to one who
-// accepts that, else with the problem.
-func (k *Work) writeUnfinished(w http.ResponseWriter, r *request.Request, job *jobs.Job, waits waiting) error {
-	view := ViewOf(r, job.Kind)
-	if !r.Prefer.Accepts() {
-		p := waits.problem().At(view.At(Path(job.ID)))
-		p.Job = job.ID
-		return p
-	}
-	body := NewBody(job)
-	waits.addTo(&body)
-	body.Link(view)
-	body.Warnings = r.Warnings()
-	w.Header().Set("Preference-Applied", r.Prefer.Applied(true))
-	return k.WriteAccepted(w, r, body)
 }
 
 // The values of "waitingFor".
@@ -109,31 +89,24 @@ type waiting struct {
 // waitOf returns what a job waits for and cannot have now, or what the first of its children does
 // that has such a hindrance; else whether a worker is at its step.
 func (k *Work) waitOf(ctx context.Context, job *jobs.Job) waiting {
+	open := k.openSteps(ctx, job)
 	outage, lasts := k.options.Outages.Lasting(ctx)
 	what, at := waitingForWorker, ""
-	for _, open := range k.withChildren(ctx, job) {
-		step, _ := currentStep(open)
-		if queue := tasks.QueueOfStep(open, step); k.holds.isPaused(ctx, queue) {
+	for _, o := range open {
+		if queue := tasks.QueueOfStep(o.job, o.step); k.holds.isPaused(ctx, queue) {
 			return waiting{what: WaitingForQueue, said: queuePaused(queue)}
 		}
-		switch step {
-		case tasks.StepCalculate:
-			if outage.Reason != "" {
-				return waiting{what: WaitingForAuthority, said: outage.Notice(), isFelt: lasts >= outageGrace}
-			}
-		case tasks.StepScrape:
-			host := hostOf(listingOfJob(open))
-			pace := k.holds.paces(ctx, host)[host]
-			if paused := tasks.SitePaused(pace.Pause, tasks.OfferPage, nil); paused != nil {
-				return waiting{what: WaitingForSite, said: paused.Notice, paused: paused, pause: pace.Pause, isFelt: true}
-			}
-			if pace.Delayed && open.Class == jobs.Bulk && open.Steps[step].State == jobs.StepReady {
-				return waiting{what: WaitingForSite, said: siteBusy(host, pace)}
+		if o.step == tasks.StepCalculate && outage.Reason != "" {
+			return waiting{what: WaitingForAuthority, said: outage.Notice(), isFelt: lasts >= outageGrace}
+		}
+		if o.step == tasks.StepScrape {
+			if held := k.holds.ofPage(ctx, o); held.what != "" {
+				return held
 			}
 		}
-		if step != "" && what != waitingForStep {
-			at = step
-			if open.Steps[step].State == jobs.StepClaimed {
+		if o.step != "" && what != waitingForStep {
+			at = o.step
+			if o.job.Steps[at].State == jobs.StepClaimed {
 				what = waitingForStep
 			}
 		}
@@ -144,8 +117,38 @@ func (k *Work) waitOf(ctx context.Context, job *jobs.Job) waiting {
 	return waiting{what: what, said: message.New("waiting/"+what, message.Values{"step": at})}
 }
 
-// currentStep returns the step that changed last of those that are not done.
+// openStep is a job that has not ended, and its step; "" when none is open.
+type openStep struct {
+	job  *jobs.Job
+	step string
+}
+
+// openSteps returns a job that has not ended and its open children, with their steps; nothing of
+// one that has.
+func (k *Work) openSteps(ctx context.Context, job *jobs.Job) (open []openStep) {
+	if job.State.Ended() {
+		return nil
+	}
+	step, _ := currentStep(job)
+	open = append(open, openStep{job, step})
+	for _, child := range job.Children {
+		if child.Job == "" || child.State.Ended() {
+			continue
+		}
+		if record, err := k.options.Tasks.Job(ctx, child.Job); err == nil && !record.State.Ended() {
+			step, _ := currentStep(record)
+			open = append(open, openStep{record, step})
+		}
+	}
+	return open
+}
+
+// currentStep returns the step that changed last of those that are not done; "" for none, and of a
+// job that has ended.
 func currentStep(job *jobs.Job) (name string, attempt int) {
+	if job.State.Ended() {
+		return "", 0
+	}
 	var since time.Time
 	for step, record := range job.Steps {
 		if record.State == jobs.StepDone || record.Since.Before(since) {
@@ -159,58 +162,12 @@ func currentStep(job *jobs.Job) (name string, attempt int) {
 	return name, attempt
 }
 
-// withChildren returns a job that has not ended and its open children; nothing of one
-// that has.
-func (k *Work) withChildren(ctx context.Context, job *jobs.Job) (open []*jobs.Job) {
-	if job.State.Ended() {
-		return nil
-	}
-	open = append(open, job)
-	for _, child := range job.Children {
-		if child.Job == "" || child.State.Ended() {
-			continue
-		}
-		if record, err := k.Job(ctx, child.Job); err == nil && !record.State.Ended() {
-			open = append(open, record)
+// SitesOf returns the sites whose pages a job and its open children may fetch.
+func (k *Work) SitesOf(ctx context.Context, job *jobs.Job) (sites []string) {
+	for _, open := range k.openSteps(ctx, job) {
+		if site := siteOf(open.job); site != "" {
+			sites = append(sites, site)
 		}
 	}
-	return open
-}
-
-// listingOfJob returns the URL that an estimate fetches; "" when the caller sent the
-// page, and for other kinds of jobs.
-func listingOfJob(job *jobs.Job) string {
-	var input tasks.EstimateInput
-	if job.Kind != tasks.KindEstimate || json.Unmarshal(job.Input, &input) != nil || input.Page != "" {
-		return ""
-	}
-	return input.URL
-}
-
-// ListingsOf returns the URLs that a job and its open children may fetch.
-func (k *Work) ListingsOf(ctx context.Context, job *jobs.Job) (listings []string) {
-	for _, open := range k.withChildren(ctx, job) {
-		if listing := listingOfJob(open); listing != "" {
-			listings = append(listings, listing)
-		}
-	}
-	return listings
-}
-
-// addTo says in the body of a job what it cannot have now.
-func (s waiting) addTo(body *Body) {
-	if s.what != waitingForWorker && s.what != waitingForStep {
-		body.WaitingFor, body.Message, body.Text = s.what, s.said.Message, s.said.Text
-		body.RetryAfter = int(request.WholeSeconds(s.pause) / time.Second)
-	}
-}
-
-// problem returns the response to a caller who waits for the job.
-func (s waiting) problem() *problem.Problem {
-	if s.paused == nil {
-		return errNotFinished.Waiting(s.what, s.said)
-	}
-	p := ErrorProblem(tasks.JobError(s.paused))
-	p.WaitingFor = WaitingForSite
-	return p
+	return sites
 }

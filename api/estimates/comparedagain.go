@@ -77,7 +77,7 @@ func (s *Resource) conditionOf(
 		return nil, false, nil
 	}
 	input := tasks.ReportInput{URL: *e.Car.ConditionReportURL}.For(owner)
-	reading, err := s.options.Work.CachedResult(ctx, cache.ReadingKey(input.ID()))
+	reading, err := s.options.Cache.Get(ctx, cache.ReadingKey(input.ID()))
 	if err != nil || reading == nil {
 		return nil, false, err
 	}

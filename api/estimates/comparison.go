@@ -100,13 +100,14 @@ func (s *Resource) readComparison(w http.ResponseWriter, r *request.Request) (in
 		input.Rate = cost.DefaultRate.String()
 	}
 	input.Landing, input.Costs = r.Terms.Landing, r.Terms.Costs
-	ignored := []string{} // a comparison has no highest price and no months
+	var ignored []string // a comparison has no highest price and no months
 	if r.Terms.Target != nil {
 		ignored = append(ignored, "target")
 	}
 	if r.Terms.ByMonth {
 		ignored = append(ignored, "byMonth")
 	}
+	r.Terms = vehicle.Terms{} // the comparison is made on them
 	return input, r.Ignore(ignored...)
 }
 

@@ -14,6 +14,7 @@ import (
 	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/api/terms"
+	"ushuru/pkg/cache"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/sheet/scan"
@@ -32,6 +33,7 @@ var (
 type Options struct {
 	Tasks   *tasks.Engine
 	Jobs    *jobs.Store
+	Cache   *cache.Cache
 	Hub     *jobs.Hub // its Run must be running
 	Costs   *cost.Tables
 	Sheets  *scan.Hosts // that sheets are fetched from

@@ -22,7 +22,7 @@ func newResource(t *testing.T) (*Resource, *apitest.Parts) {
 		t.Fatal(err)
 	}
 	return New(Options{
-		Tasks: p.Tasks, Jobs: p.Jobs, Hub: p.Hub, Costs: cost.Embedded(), Sheets: hosts, Limits: p.Limits, Work: p.Work,
+		Tasks: p.Tasks, Jobs: p.Jobs, Cache: p.Cache, Hub: p.Hub, Costs: cost.Embedded(), Sheets: hosts, Limits: p.Limits, Work: p.Work,
 		Streams: p.Streams, Log: slog.New(slog.DiscardHandler),
 	}), p
 }

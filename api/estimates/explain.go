@@ -76,7 +76,7 @@ func (s *Resource) withExplanation(
 // explanation returns the source of each value that was read of a listing, as a
 // JSON object.
 func (s *Resource) explanation(ctx context.Context, key cache.Key, known *vehicle.Known) ([]byte, error) {
-	explanation, err := s.options.Work.CachedResult(ctx, cache.ExplanationKey(key))
+	explanation, err := s.options.Cache.Get(ctx, cache.ExplanationKey(key))
 	if err != nil {
 		return nil, err
 	}

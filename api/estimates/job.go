@@ -40,15 +40,15 @@ func (s *Resource) jobBody(r *request.Request, job *jobs.Job) (await.Body, error
 		return await.Body{}, jobs.ErrNotFound
 	}
 	body := s.options.Work.Body(r.Context(), job)
-	view, ignored, err := terms.ParseView(r.URL.Query(), time.Now())
-	if err != nil {
+	var err error
+	if r.Ignored, err = terms.ReadQuery(r, time.Now()); err != nil {
 		return body, err
 	}
 	if r.Fields, err = r.ReadFields(fieldsOf[job.Kind]); err != nil {
 		return body, err
 	}
-	r.Terms, r.Explain, r.Ignored, r.Tags = view.Terms, view.Explain, ignored, view.Tags
-	body.Link(await.ViewOf(r, job.Kind))
+	leaveOther(&r.Representation, job.Kind)
+	body.Link(r.Representation)
 	if job.State != jobs.Succeeded && body.Error == nil {
 		return body, nil
 	}
@@ -60,6 +60,14 @@ func (s *Resource) jobBody(r *request.Request, job *jobs.Job) (await.Body, error
 	_, err = s.jobResult(r, job, body.Error)
 	body.Error, _ = errors.AsType[*problem.Problem](err)
 	return body, nil
+}
+
+// leaveOther leaves out of the representation of a result what one of its kind of job does not have.
+func leaveOther(v *request.Representation, kind string) {
+	v.Explain = v.Explain && kind == tasks.KindEstimate
+	if kind != tasks.KindEstimate && kind != tasks.KindQuote { // a comparison is made on its terms
+		v.Terms = vehicle.Terms{}
+	}
 }
 
 // jobResult returns the result of a job in the view of a request, or its error.
@@ -101,7 +109,7 @@ func (s *Resource) jobReport(r *request.Request, job *jobs.Job) ([]byte, error) 
 // listing by its id: ids cannot be guessed, and callers of one listing share its job.
 func (s *Resource) GetJob(w http.ResponseWriter, plain *http.Request) error {
 	r := request.From(plain)
-	job, err := s.options.Work.Job(r.Context(), r.Var("id"))
+	job, err := s.options.Tasks.Job(r.Context(), r.Var("id"))
 	if err == nil && r.Prefer.Waits {
 		w.Header().Set("Preference-Applied", "wait="+request.Seconds(r.Prefer.Wait))
 		job, err = s.options.Work.Wait(r, job, r.Prefer.Wait)
@@ -140,13 +148,13 @@ func (s *Resource) JobEvents(w http.ResponseWriter, plain *http.Request) error {
 	r.Job = id
 	changed, unsubscribe := s.options.Hub.Watch(id)
 	defer unsubscribe()
-	var listings []string
+	var sites []string
 	source := await.Source{Changed: changed, Load: func(ctx context.Context) (await.Event, error) {
-		job, err := s.options.Work.Job(ctx, id)
+		job, err := s.options.Tasks.Job(ctx, id)
 		if err != nil {
 			return await.Event{}, err
 		}
-		listings = s.options.Work.ListingsOf(ctx, job)
+		sites = s.options.Work.SitesOf(ctx, job)
 		r.Request = r.WithContext(ctx)
 		body, err := s.jobBody(r, job) //nolint:contextcheck // the request has the context
 		if err != nil {
@@ -158,6 +166,6 @@ func (s *Resource) JobEvents(w http.ResponseWriter, plain *http.Request) error {
 		}
 		return await.NewEvent(r.View, body, fingerprint, job.State.Ended())
 	}}
-	source.Hindrances = func(ctx context.Context) string { return s.options.Work.Hindrances(ctx, listings) }
+	source.Hindrances = func(ctx context.Context) string { return s.options.Work.Hindrances(ctx, sites) }
 	return s.options.Streams.Send(w, r, source)
 }

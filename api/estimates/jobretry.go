@@ -17,18 +17,18 @@ import (
 // The failed job stays as it is; the response has the new one.
 func (s *Resource) RetryJob(w http.ResponseWriter, plain *http.Request) error {
 	r := request.From(plain)
-	view, ignored, err := terms.ParseView(r.URL.Query(), time.Now())
+	ignored, err := terms.ReadQuery(r, time.Now())
 	if err != nil {
 		return err
 	}
 	if err := r.Ignore(ignored...); err != nil {
 		return err
 	}
-	r.Terms, r.Explain, r.Tags = view.Terms, view.Explain, view.Tags
 	failed, err := s.retryable(r, r.Var("id"))
 	if err != nil {
 		return err
 	}
+	leaveOther(&r.Representation, failed.Kind)
 	wanted, err := wantedAgain(failed)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (s *Resource) RetryJob(w http.ResponseWriter, plain *http.Request) error {
 // retryable returns a job that the caller's key has requested and that can be retried.
 func (s *Resource) retryable(r *request.Request, id string) (*jobs.Job, error) {
 	r.Job = id
-	job, err := s.options.Work.Job(r.Context(), id)
+	job, err := s.options.Tasks.Job(r.Context(), id)
 	if err != nil {
 		return nil, err
 	}

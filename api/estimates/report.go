@@ -123,11 +123,11 @@ func (s *Resource) report(
 // listingOf returns the estimate of the listing that has a sheet, of those that an
 // API key has named; nil when there is none.
 func (s *Resource) listingOf(ctx context.Context, sheetID, owner string) (*vehicle.Estimate, error) {
-	key, err := s.options.Work.CachedResult(ctx, cache.ListingKey(sheetID, owner))
+	key, err := s.options.Cache.Get(ctx, cache.ListingKey(sheetID, owner))
 	if err != nil || key == nil {
 		return nil, err
 	}
-	cached, err := s.options.Work.CachedResult(ctx, cache.Key(key))
+	cached, err := s.options.Cache.Get(ctx, cache.Key(key))
 	if err != nil || cached == nil {
 		return nil, err
 	}
@@ -227,7 +227,7 @@ func (body *reportRequest) readFile(part *multipart.Part, size int64) (err error
 // id cannot be guessed without the sheet.
 func (s *Resource) GetDamageMap(w http.ResponseWriter, plain *http.Request) error {
 	r := request.From(plain)
-	reading, err := s.options.Work.CachedResult(r.Context(), cache.ReadingKey(r.Var("id")))
+	reading, err := s.options.Cache.Get(r.Context(), cache.ReadingKey(r.Var("id")))
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ import (
 // Request is a request to the API, and what its endpoints know of it.
 type Request struct {
 	*http.Request
-	message.View // of the sentences in the response
+	Representation // of the result in the response
 
 	ID      string
 	Trace   string   // traceparent of its span; empty when it is not recorded
@@ -36,12 +36,8 @@ type Request struct {
 	Key     keys.Key // the caller's, once it is verified
 	Refused string   // id of the key that was refused, if there is one
 
-	Terms   vehicle.Terms // on which the request wants its cost
-	Explain bool          // the request wants the source of each value
-	Fields  Fields        // of the result that the request wants
-	Tags    Tags          // of the job and its event
-	Strict  bool          // the request wants to be refused for fields that do not exist
-	Ignored []string      // fields of the request that do not exist
+	Strict  bool     // the request wants to be refused for fields that do not exist
+	Ignored []string // fields of the request that do not exist
 
 	Prefer         Preference
 	IdempotencyKey string // empty without one

@@ -28,77 +28,18 @@ func Read(r *request.Request, body *Request) (err error) {
 	return r.Ignore(ignored...)
 }
 
-// Query returns terms as the query of a URL. Where the work takes longer than
-// the request, the caller finds the result on these terms at the URL of the job.
-func Query(terms vehicle.Terms) (query url.Values) {
-	query = url.Values{}
-	if !terms.Rate.IsZero() {
-		query.Set("rate", terms.Rate.String())
+// ReadQuery reads how a caller wants a result from the query of a request, but for its language
+// and fields. Ignored are the names in it that do not exist.
+func ReadQuery(r *request.Request, now time.Time) (ignored []string, err error) {
+	query := r.URL.Query()
+	if r.Explain, err = request.Flag(query, "explain"); err != nil {
+		return nil, err
 	}
-	if terms.Landing != nil {
-		query.Set("landing", terms.Landing.From+".."+terms.Landing.To)
+	if r.Tags, err = request.TagsOf(query); err != nil {
+		return nil, err
 	}
-	if terms.Target != nil {
-		query.Set("target", terms.Target.OnTheRoadTZS.String())
-	}
-	if terms.ByMonth {
-		query.Set("byMonth", "true")
-	}
-	if terms.Costs != nil {
-		if data, err := plainjson.Encode(terms.Costs); err == nil {
-			query.Set("costs", string(data))
-		}
-	}
-	return query
-}
-
-// View is how a caller reads the result of a job: on which terms, in which language, and
-// whether with the source of each value. Callers of one job share its work, and each has
-// a view of its own in the query of the job's URL.
-type View struct {
-	message.View
-
-	Terms   vehicle.Terms
-	Explain bool
-	Fields  request.Fields
-	Tags    request.Tags
-}
-
-// QueryString returns the view as the query of a URL, "" for the usual one.
-func (v View) QueryString() string {
-	query := Query(v.Terms)
-	if v.Explain {
-		query.Set("explain", "true")
-	}
-	if lang := v.Asked(); lang != "" {
-		query.Set("lang", lang)
-	}
-	if fields := v.Fields.Asked(); fields != "" {
-		query.Set("fields", fields)
-	}
-	v.Tags.SetQuery(query)
-	return query.Encode()
-}
-
-// At returns the URL at which a path is read in this view.
-func (v View) At(path string) string {
-	if query := v.QueryString(); query != "" {
-		return path + "?" + query
-	}
-	return path
-}
-
-// ParseView parses the query of a URL, but for its language. Ignored are the names in it
-// that do not exist.
-func ParseView(query url.Values, now time.Time) (v View, ignored []string, err error) {
-	if v.Explain, err = request.Flag(query, "explain"); err != nil {
-		return v, nil, err
-	}
-	if v.Tags, err = request.TagsOf(query); err != nil {
-		return v, nil, err
-	}
-	v.Terms, ignored, err = ParseQuery(query, now)
-	return v, ignored, err
+	r.Terms, ignored, err = ParseQuery(query, now)
+	return ignored, err
 }
 
 // Priced returns an estimate with its cost on the terms of a request, and for a car

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
@@ -73,7 +74,10 @@ func TestTermsInABodyAreThoseInAQuery(t *testing.T) {
 			if err != nil || ignored != nil {
 				t.Fatalf("%v, ignored %q", err, ignored)
 			}
-			query := Query(read)
+			query, err := url.ParseQuery(request.Representation{Terms: read}.QueryString())
+			if err != nil {
+				t.Fatal(err)
+			}
 			got := make([]string, 0, len(query))
 			for _, name := range slices.Sorted(maps.Keys(query)) {
 				got = append(got, name+"="+query.Get(name))
@@ -224,28 +228,26 @@ func TestIdentityTellsTermsApart(t *testing.T) {
 func TestTheViewOfAResultIsInItsURL(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		view View
+		view request.Representation
 		want string
 	}{
-		{View{}, "/v1/jobs/1"},
-		{View{View: message.View{Lang: message.English}}, "/v1/jobs/1"},
-		{View{View: message.View{Lang: message.Swahili}, Explain: true}, "/v1/jobs/1?explain=true&lang=sw"},
-		{View{Terms: vehicle.Terms{Rate: decimal.NewFromInt(2700), ByMonth: true}}, "/v1/jobs/1?byMonth=true&rate=2700"},
+		{request.Representation{}, "/v1/jobs/1"},
+		{request.Representation{View: message.View{Lang: message.English}}, "/v1/jobs/1"},
+		{request.Representation{View: message.View{Lang: message.Swahili}, Explain: true}, "/v1/jobs/1?explain=true&lang=sw"},
+		{request.Representation{Terms: vehicle.Terms{Rate: decimal.NewFromInt(2700), ByMonth: true}}, "/v1/jobs/1?byMonth=true&rate=2700"},
 	} {
 		if got := c.view.At("/v1/jobs/1"); got != c.want {
 			t.Errorf("got %s, want %s", got, c.want)
 		}
 		_, query, _ := strings.Cut(c.want, "?")
-		values, err := url.ParseQuery(query)
-		if err != nil {
-			t.Fatal(err)
-		}
-		read, ignored, err := ParseView(values, now)
+		read := request.From(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/?"+query, http.NoBody))
+		ignored, err := ReadQuery(read, now)
 		if err != nil || ignored != nil || read.Explain != c.view.Explain || !read.Terms.Rate.Equal(c.view.Terms.Rate) {
-			t.Errorf("%s is read as %+v, %q, %v", query, read, ignored, err)
+			t.Errorf("%s is read as %+v, %q, %v", query, read.Representation, ignored, err)
 		}
 	}
-	if _, _, err := ParseView(url.Values{"explain": {"banana"}}, now); err == nil {
+	read := request.From(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/?explain=banana", http.NoBody))
+	if _, err := ReadQuery(read, now); err == nil {
 		t.Error("explain=banana was not refused")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/jsonobject"
@@ -19,14 +20,9 @@ import (
 	"ushuru/pkg/redisx"
 )
 
-// Errors of the cache. Any other error means that Redis did not answer.
-var (
-	// ErrMiss means that nothing is cached under the key.
-	ErrMiss = errors.New("cache: miss")
-	// ErrNoFlag means that a response is not a JSON object with a top-level
-	// boolean "cached".
-	ErrNoFlag = errors.New(`cache: the response has no "cached" flag`)
-)
+// ErrNoFlag means that a response is not a JSON object with a top-level boolean "cached". Any
+// other error of the cache means that Redis did not answer.
+var ErrNoFlag = errors.New(`cache: the response has no "cached" flag`)
 
 // estimateTTL is how long an estimate is cached at most. The contract of the API
 // names it.
@@ -132,31 +128,18 @@ func (c *Cache) OnLookup(do func(cache string, hit bool)) *Cache {
 	return &observed
 }
 
-// looked reports a look-up.
-func (c *Cache) looked(key Key, err error) {
-	if c.onLookup == nil || err != nil && !errors.Is(err, ErrMiss) {
-		return
-	}
-	_, rest, _ := strings.Cut(string(key), ":")
-	name, _, _ := strings.Cut(rest, ":")
-	c.onLookup(name, err == nil)
-}
-
 // New returns a Cache on a Redis connection, which the caller closes.
 func New(client redis.UniversalClient) *Cache {
 	return &Cache{redis: client, recent: newRecent(), latest: newLatest()}
 }
 
-// Get returns the bytes that Put or PutRaw cached, or ErrMiss. In those of Put
-// "cached" is true. The caller must not change them.
+// Get returns the bytes that Put or PutRaw cached; nil when nothing is cached under the key. In
+// those of Put "cached" is true. The caller must not change them.
 func (c *Cache) Get(ctx context.Context, key Key) ([]byte, error) {
-	response, err := c.response(c.redis.Get(ctx, string(key)))
-	c.looked(key, err)
-	return response, err
+	return c.response(key, c.redis.Get(ctx, string(key)))
 }
 
-// GetAll does what Get does for many keys in one round trip; what is not cached is
-// nil.
+// GetAll does what Get does for many keys in one round trip.
 func (c *Cache) GetAll(ctx context.Context, keys []Key) ([][]byte, error) {
 	replies, err := c.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
 		for _, key := range keys {
@@ -173,26 +156,28 @@ func (c *Cache) GetAll(ctx context.Context, keys []Key) ([][]byte, error) {
 		if !ok {
 			continue
 		}
-		responses[i], err = c.response(got)
-		c.looked(keys[i], err)
-		if err != nil && !errors.Is(err, ErrMiss) {
+		if responses[i], err = c.response(keys[i], got); err != nil {
 			return nil, err
 		}
 	}
 	return responses, nil
 }
 
-// response returns the bytes that were cached.
-func (c *Cache) response(reply *redis.StringCmd) ([]byte, error) {
-	response, err := reply.Bytes()
-	if errors.Is(err, redis.Nil) {
-		return nil, ErrMiss
-	}
-	if err != nil {
+// response returns the bytes that were cached under a key, and reports the look-up.
+func (c *Cache) response(key Key, reply *redis.StringCmd) (response []byte, err error) {
+	packed, err := reply.Bytes()
+	if err != nil && !errors.Is(err, redis.Nil) {
 		return nil, fmt.Errorf("cache: get: %w", err)
 	}
-	if response, err = c.recent.unpack(response); err != nil {
-		return nil, ErrMiss // damaged, or packed by another version
+	if err == nil {
+		if response, err = c.recent.unpack(packed); err != nil {
+			response = nil // damaged, or packed by another version
+		}
+	}
+	if c.onLookup != nil {
+		_, rest, _ := strings.Cut(string(key), ":")
+		name, _, _ := strings.Cut(rest, ":")
+		c.onLookup(name, response != nil)
 	}
 	return response, nil
 }
@@ -283,3 +268,31 @@ func markCached(response []byte) ([]byte, error) {
 	}
 	return nil, ErrNoFlag
 }
+
+// latest remembers, for at most a minute, what was put last under each key. It is for
+// small entries, and bounded by their number.
+type latest struct{ put *lru.Cache[Key, latestPut] }
+
+// latestPut is what was put, and when.
+type latestPut struct {
+	data string
+	at   time.Time
+}
+
+const (
+	maxLatest    = 10_000
+	latestPeriod = time.Minute
+)
+
+func newLatest() *latest {
+	put, _ := lru.New[Key, latestPut](maxLatest) // the only error is a size below one
+	return &latest{put}
+}
+
+// has reports whether the data were put last under the key.
+func (l *latest) has(key Key, data []byte) bool {
+	last, ok := l.put.Get(key)
+	return ok && last.data == string(data) && time.Since(last.at) < latestPeriod
+}
+
+func (l *latest) add(key Key, data []byte) { l.put.Add(key, latestPut{string(data), time.Now()}) }

@@ -43,7 +43,7 @@ func TestACachedEstimateNamesItsListing(t *testing.T) {
 		}
 		key := cache.ListingKey(tasks.ReportInput{URL: c.sheet}.For(c.owner).ID(), c.owner)
 		got, err := cache.New(f.Redis).Get(t.Context(), key)
-		if (err == nil) != c.named || c.named && string(got) != string(c.request.Key()) {
+		if err != nil || (got != nil) != c.named || c.named && string(got) != string(c.request.Key()) {
 			t.Errorf("%s: %s, %v", name, got, err)
 		}
 	}
