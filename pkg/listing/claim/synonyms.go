@@ -87,11 +87,12 @@ var labelUnit = regexp.MustCompile(`(?i)[\s(\[（,/]+(?:in\s+)?((?:thousands?\s+
 
 // cutLabelUnit cuts the unit from the end of a label, "" when it has none.
 func cutLabelUnit(label string) (name, unit string) {
-	words := strings.FieldsFunc(label, isAroundUnit)
-	if len(words) < 2 { //nolint:mnd // the name and its unit
+	words := strings.TrimRightFunc(label, isAroundUnit)
+	before := strings.TrimRightFunc(words, func(r rune) bool { return !isAroundUnit(r) })
+	if strings.TrimLeftFunc(before, isAroundUnit) == "" { // it is one word
 		return label, ""
 	}
-	last := strings.ToLower(strings.TrimLeft(words[len(words)-1], "xX10千万"))
+	last := strings.ToLower(strings.TrimLeft(words[len(before):], "xX10千万"))
 	if !slices.ContainsFunc(labelUnits, func(unit string) bool { return strings.HasSuffix(unit, last) }) {
 		return label, "" // as most labels, which need no expression
 	}

@@ -3,7 +3,6 @@ package dom
 import (
 	"strings"
 
-	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/listing/claim"
@@ -18,14 +17,8 @@ var struckClasses = map[string]bool{
 // struckParts are the beginnings of the words of struckClasses; few class names have one.
 var struckParts = claim.NewWords("old", "was", "original", "stri", "struck", "crossed", "previous", "line", "before")
 
-// strikesOut reports an element that its tag, its style or its class strikes out.
-func strikesOut(n *html.Node, own effect) bool {
-	switch n.DataAtom {
-	case atom.S, atom.Del, atom.Strike:
-		return true
-	}
-	return own.strikes || isStruckClass(Head(Attr(n, "class")))
-}
+// isStruckTag reports an element that strikes out.
+func isStruckTag(tag atom.Atom) bool { return tag == atom.S || tag == atom.Del || tag == atom.Strike }
 
 // isStruckClass reports a class such as "old-price", "price--was" or "line-through".
 func isStruckClass(classes string) bool {

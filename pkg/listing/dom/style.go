@@ -256,7 +256,10 @@ func blocksOf(sheet string) iter.Seq[block] {
 
 // of returns what the rules say of an element: of those that hide or show it the one that
 // weighs most, the later of two equals.
-func (s styles) of(n *html.Node) (said effect) {
+func (s styles) of(n *html.Node, classes string) (said effect) {
+	if len(s.ids)+len(s.classes)+len(s.tags) == 0 {
+		return said
+	}
 	display, visibility := -1, -1
 	apply := func(rules []rule) {
 		for _, r := range rules {
@@ -275,15 +278,9 @@ func (s styles) of(n *html.Node) (said effect) {
 	}
 	apply(s.tags[""])
 	apply(s.tags[n.Data])
-	for _, a := range n.Attr {
-		switch a.Key {
-		case "id":
-			apply(s.ids[a.Val])
-		case "class":
-			for class := range strings.FieldsSeq(Head(a.Val)) {
-				apply(s.classes[class])
-			}
-		}
+	apply(s.ids[Attr(n, "id")])
+	for class := range strings.FieldsSeq(classes) {
+		apply(s.classes[class])
 	}
 	return said
 }

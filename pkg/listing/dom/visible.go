@@ -19,23 +19,32 @@ const (
 // shown, and which are struck out: by their tag, attributes, classes and style, and by the
 // style sheets of the page itself. IsHidden and IsStruck are its answers.
 func MarkVisibility(root *html.Node, sheets []*html.Node) {
-	rules := stylesOf(sheets)
+	rules, seen := stylesOf(sheets), map[string]classEffect{}
 	for n := range Elements(root) {
 		own := effectOf(Head(Attr(n, "style")))
-		ruled := rules.of(n)
-		if isHidden(n, own, ruled) {
+		classes := Head(Attr(n, "class"))
+		byClass, known := seen[classes]
+		if !known {
+			byClass = classEffect{isHiddenClass(classes), isStruckClass(classes)}
+			seen[classes] = byClass
+		}
+		ruled := rules.of(n, classes)
+		if isHidden(n, own, ruled, byClass.hides) {
 			n.Attr = append(n.Attr, html.Attribute{Key: hiddenMark})
 		}
-		own.strikes = own.strikes || ruled.strikes
-		if strikesOut(n, own) {
+		if byClass.strikes || own.strikes || ruled.strikes || isStruckTag(n.DataAtom) {
 			n.Attr = append(n.Attr, html.Attribute{Key: struckMark})
 		}
 	}
 }
 
-// isHidden reports whether an element is not shown, by its own style and by the rules for
-// it. What scripts lift from the whole page does not hide it.
-func isHidden(n *html.Node, own, ruled effect) bool {
+// classEffect is what the names of the classes of an element say, whatever the style sheets say
+// of them. Most elements of a page have the classes of others.
+type classEffect struct{ hides, strikes bool }
+
+// isHidden reports whether an element is not shown, by its own style, by the rules for it and by
+// the names of its classes. What scripts lift from the whole page does not hide it.
+func isHidden(n *html.Node, own, ruled effect, byClass bool) bool {
 	switch n.DataAtom {
 	case atom.Html, atom.Body:
 		return false
@@ -46,7 +55,7 @@ func isHidden(n *html.Node, own, ruled effect) bool {
 			return true
 		}
 	}
-	if HasAttr(n, "hidden") || own.hides() || isHiddenClass(Head(Attr(n, "class"))) {
+	if byClass || own.hides() || HasAttr(n, "hidden") {
 		return true
 	}
 	if own.display != "" && !ruled.important {

@@ -34,11 +34,20 @@ func isList(n *html.Node) bool {
 	return false
 }
 
+// canBeBox reports the tag of an element that can be about a car: it shows text, and is no menu.
+func canBeBox(tag atom.Atom) bool {
+	switch tag {
+	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Select, atom.Svg, atom.Iframe, atom.Nav:
+		return false
+	}
+	return true
+}
+
 // markList marks the boxes of one list.
 func (d *Document) markList(n *html.Node, headed map[*html.Node]bool, fields map[*html.Node]uint64) {
 	shapes := map[shape][]*html.Node{}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if c.Type == html.ElementNode && !headed[c] {
+		if c.Type == html.ElementNode && canBeBox(c.DataAtom) && !headed[c] {
 			own := shape{c.DataAtom, dom.Head(dom.Attr(c, "class"))}
 			shapes[own] = append(shapes[own], c)
 		}
