@@ -20,16 +20,23 @@ type Hub struct {
 	// before Run.
 	Refused func(channel string, cause error)
 
-	store   *Store
-	mu      sync.Mutex
-	waiters map[string]map[chan struct{}]bool // by job, or key of another record
+	store    *Store
+	mu       sync.Mutex
+	subjects map[string]*subject // by job, or key of another record
+}
 
-	watching watching
+// subject is a job or another record that callers wait for or watch.
+type subject struct {
+	callers  map[chan struct{}]bool // each gets a value when the subject may have changed
+	watchers int                    // callers for whom the record is polled
+	key      string                 // of the record, a hash
+	fields   []string               // of it that are polled
+	seen     string                 // at the last poll
 }
 
 // NewHub makes a Hub. Its callers are woken only while Run runs.
 func NewHub(store *Store) *Hub {
-	return &Hub{store: store, waiters: map[string]map[chan struct{}]bool{}}
+	return &Hub{store: store, subjects: map[string]*subject{}}
 }
 
 // Run listens for jobs that end, and polls the watched records, until ctx ends. A
@@ -52,8 +59,8 @@ func (h *Hub) Waiting() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	n := 0
-	for _, chans := range h.waiters {
-		n += len(chans)
+	for _, s := range h.subjects {
+		n += len(s.callers)
 	}
 	return n
 }
@@ -87,9 +94,8 @@ func (h *Hub) WaitEnded(ctx context.Context, id string) error {
 // wait looks whether a job is as it is waited for, at once if that is wanted, and after each message
 // and each interval. It returns nil once it is, or the error of ctx.
 func (h *Hub) wait(ctx context.Context, id string, atOnce bool, done func() bool) error {
-	ended := make(chan struct{}, 1)
-	h.subscribe(id, ended)
-	defer h.unsubscribe(id, ended)
+	ended, leave := h.subscribe(id, "")
+	defer leave()
 	ticker := time.NewTicker(recheckInterval)
 	defer ticker.Stop()
 	for !atOnce || !done() {
@@ -104,31 +110,47 @@ func (h *Hub) wait(ctx context.Context, id string, atOnce bool, done func() bool
 	return nil
 }
 
-func (h *Hub) wake(id string) {
+func (h *Hub) wake(name string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for ended := range h.waiters[id] {
+	if s := h.subjects[name]; s != nil {
+		s.wake()
+	}
+}
+
+func (s *subject) wake() {
+	for caller := range s.callers {
 		select {
-		case ended <- struct{}{}:
+		case caller <- struct{}{}:
 		default:
 		}
 	}
 }
 
-func (h *Hub) subscribe(id string, ended chan struct{}) {
+// subscribe returns a channel that gets a value when a subject may have changed, until leave is
+// called. Without a key its record is not polled.
+func (h *Hub) subscribe(name, key string, fields ...string) (changed chan struct{}, leave func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.waiters[id] == nil {
-		h.waiters[id] = map[chan struct{}]bool{}
+	s := h.subjects[name]
+	if s == nil {
+		s = &subject{callers: map[chan struct{}]bool{}}
+		h.subjects[name] = s
 	}
-	h.waiters[id][ended] = true
-}
-
-func (h *Hub) unsubscribe(id string, ended chan struct{}) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.waiters[id], ended)
-	if len(h.waiters[id]) == 0 {
-		delete(h.waiters, id)
+	polled := 0
+	if key != "" {
+		polled, s.key, s.fields = 1, key, fields
+	}
+	changed = make(chan struct{}, 1)
+	s.callers[changed] = true
+	s.watchers += polled
+	return changed, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(s.callers, changed)
+		s.watchers -= polled
+		if len(s.callers) == 0 {
+			delete(h.subjects, name)
+		}
 	}
 }

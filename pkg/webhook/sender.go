@@ -63,30 +63,25 @@ type Sender struct {
 	OnAttempt func(endpoint, outcome string, took time.Duration)
 }
 
-// attemptError is the failure of an attempt that is retried after a delay.
-type attemptError struct {
-	reason string
-	delay  time.Duration
+// retryError says why and after which delay a delivery is looked at again: after an attempt that
+// has failed, or because it was not sent yet, which is no attempt.
+type retryError struct {
+	reason  string
+	delay   time.Duration
+	attempt bool
 }
 
-func (e *attemptError) Error() string { return e.reason }
+func (e *retryError) Error() string { return "webhook: " + e.reason }
 
-// waitError means that a delivery was not sent yet, and when to look at it again. It
-// is no attempt.
-type waitError struct {
-	reason string
-	delay  time.Duration
+// notYet returns the error of a delivery that was not sent yet.
+func notYet(reason string, delay time.Duration) error {
+	return &retryError{reason, pace.Jitter(max(delay, time.Second)), false}
 }
-
-func (e *waitError) Error() string { return "webhook: " + e.reason }
 
 // RetryDelay is the RetryDelayFunc of the server that runs a Sender.
 func RetryDelay(_ int, err error, _ *asynq.Task) time.Duration {
-	if failed, ok := errors.AsType[*attemptError](err); ok {
-		return failed.delay
-	}
-	if waits, ok := errors.AsType[*waitError](err); ok {
-		return pace.Jitter(max(waits.delay, time.Second))
+	if retry, ok := errors.AsType[*retryError](err); ok {
+		return retry.delay
 	}
 	return interruptedDelay
 }
@@ -94,8 +89,8 @@ func RetryDelay(_ int, err error, _ *asynq.Task) time.Duration {
 // IsFailure is the IsFailure of the server that runs a Sender: an interrupted
 // attempt does not count as a retry.
 func IsFailure(err error) bool {
-	_, failed := errors.AsType[*attemptError](err)
-	return failed
+	retry, ok := errors.AsType[*retryError](err)
+	return ok && retry.attempt
 }
 
 // ProcessTask makes one attempt and records its outcome. It returns nil when the
@@ -124,7 +119,7 @@ func (s *Sender) ProcessTask(ctx context.Context, task *asynq.Task) error {
 	}
 	if endpoint.State == Unverified && d.Event != verificationEvent {
 		if wait := held(d, time.Now()); wait > 0 {
-			return &waitError{"the endpoint has not proved yet that it wants events", wait}
+			return notYet("the endpoint has not proved yet that it wants events", wait)
 		}
 		return s.finish(ctx, record, d, Failed, Attempt{
 			At: time.Now().UTC(), Error: "the endpoint has not proved that it wants events",
@@ -144,7 +139,7 @@ func (s *Sender) deliver(ctx context.Context, record string, d Delivery, endpoin
 	if err != nil {
 		s.Log.ErrorContext(ctx, "webhook not delivered: its secret cannot be opened", "delivery", d.ID,
 			"webhook", d.Endpoint, "error", err)
-		return &waitError{"the secret cannot be opened", lockedDelay}
+		return notYet("the secret cannot be opened", lockedDelay)
 	}
 	return s.inTurn(ctx, d, func() error {
 		attempt, wait, err := s.send(ctx, d, endpoint.URL, secrets)
@@ -163,7 +158,7 @@ func (s *Sender) inTurn(ctx context.Context, d Delivery, send func() error) erro
 			return err
 		}
 		if !ready {
-			return &waitError{"other deliveries of the key have all the places that one key may have", interruptedDelay}
+			return notYet("other deliveries of the key have all the places that one key may have", interruptedDelay)
 		}
 		defer end()
 	}
@@ -172,7 +167,7 @@ func (s *Sender) inTurn(ctx context.Context, d Delivery, send func() error) erro
 		return err
 	}
 	if wait > 0 {
-		return &waitError{"the endpoint is busy or paused", wait}
+		return notYet("the endpoint is busy or paused", wait)
 	}
 	return send()
 }
@@ -223,7 +218,7 @@ func (s *Sender) conclude(
 	if err := s.write(ctx, record, d); err != nil {
 		return err
 	}
-	return &attemptError{attempt.Error, delay}
+	return &retryError{attempt.Error, delay, true}
 }
 
 func (s *Sender) countAttempt(d Delivery, outcome string, attempt Attempt) {

@@ -150,18 +150,23 @@ func (s *Store) Get(ctx context.Context, owner, id string) (Endpoint, error) {
 }
 
 func (s *Store) get(ctx context.Context, owner, id string) (e stored, err error) {
-	record, err := s.redis.HGet(ctx, keyEndpoints(owner), id).Bytes()
+	e, _, err = s.read(ctx, owner, id)
+	return e, err
+}
+
+// read returns an endpoint and its record as it is written.
+func (s *Store) read(ctx context.Context, owner, id string) (e stored, record string, err error) {
+	record, err = s.redis.HGet(ctx, keyEndpoints(owner), id).Result()
 	if errors.Is(err, redis.Nil) {
-		return e, ErrNotFound
+		return e, "", ErrNotFound
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(record), &e)
 	}
 	if err != nil {
-		return e, err
+		return e, "", fmt.Errorf("webhook: endpoint %s: %w", id, err)
 	}
-	if err := json.Unmarshal(record, &e); err != nil {
-		return e, fmt.Errorf("webhook: endpoint %s: %w", id, err)
-	}
-	e.State = cmp.Or(e.State, Verified)
-	return e, nil
+	return e, record, nil
 }
 
 // Remove deletes an endpoint: nothing more is sent to it.
@@ -177,16 +182,9 @@ func (s *Store) Remove(ctx context.Context, owner, id string) error {
 // has written it in between.
 func (s *Store) update(ctx context.Context, owner, id string, change func(*stored)) error {
 	for range maxConflicts {
-		old, err := s.redis.HGet(ctx, keyEndpoints(owner), id).Result()
-		if errors.Is(err, redis.Nil) {
-			return ErrNotFound
-		}
+		e, old, err := s.read(ctx, owner, id)
 		if err != nil {
 			return err
-		}
-		var e stored
-		if err := json.Unmarshal([]byte(old), &e); err != nil {
-			return fmt.Errorf("webhook: endpoint %s: %w", id, err)
 		}
 		change(&e)
 		record, err := s.record(owner, &e)
