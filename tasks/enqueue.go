@@ -194,7 +194,7 @@ func newTask(job *jobs.Job, step string, attempt int) (*asynq.Task, error) {
 // steps that follow it in the same queue.
 func taskTimeout(kind, step string) (total time.Duration) {
 	queue := policies[kind+":"+step].Queue
-	steps := parts[kind]
+	steps := workflows[kind].parts
 	for _, name := range steps[max(slices.Index(steps, step), 0):] {
 		if policy := policies[kind+":"+name]; policy.Queue == queue {
 			total += policy.Timeout

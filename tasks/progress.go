@@ -35,17 +35,9 @@ const (
 	PartSkipped PartState = "skipped"
 )
 
-// parts holds the steps and children of each kind of job, in order.
-var parts = map[string][]string{
-	KindEstimate: {StepScrape, StepMatch, StepCalculate},
-	KindQuote:    {StepMatch, StepCalculate},
-	KindReport:   {StepSummarize},
-	KindCompare:  {ChildCar1, ChildCar2, ChildSheet1, ChildSheet2, StepRecommend},
-}
-
 // ProgressOf returns how far a job has come. It is a pure function of the record.
 func ProgressOf(job *jobs.Job) Progress {
-	names := parts[job.Kind]
+	names := workflows[job.Kind].parts
 	progress := Progress{Total: len(names), Steps: make([]Part, 0, len(names))}
 	for i, name := range names {
 		state := partState(job, name)

@@ -3,8 +3,6 @@ package tasks
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 
@@ -73,7 +71,9 @@ func TestProgress(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.name, text, c.want)
 		}
 	}
-	if kinds := slices.Sorted(maps.Keys(parts)); !slices.Equal(kinds, slices.Sorted(maps.Keys(workflows))) {
-		t.Errorf("parts are known of %v only", kinds)
+	for kind, flow := range workflows {
+		if len(flow.parts) == 0 {
+			t.Errorf("no parts are known of %s", kind)
+		}
 	}
 }

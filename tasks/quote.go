@@ -17,8 +17,6 @@ import (
 // estimate without scrape.
 const KindQuote = "quote"
 
-func advanceQuote(job *jobs.Job) (Next, error) { return sequence(job, StepMatch, StepCalculate) }
-
 // Subject is the car that a job must find in the authority's database.
 type Subject struct {
 	Car         vehicle.Car

@@ -3,8 +3,6 @@ package tasks
 import (
 	"crypto/sha256"
 	"encoding/hex"
-
-	"ushuru/pkg/jobs"
 )
 
 // KindReport is the kind of a job that has the AI read an auction sheet. Its
@@ -32,5 +30,3 @@ func (i ReportInput) ID() string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:16])
 }
-
-func advanceReport(job *jobs.Job) (Next, error) { return sequence(job, StepSummarize) }

@@ -3,7 +3,6 @@ package tasks
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/plainjson"
@@ -36,15 +35,11 @@ func (e *Engine) Submit(ctx context.Context, kind string, input any, by Requeste
 	if err != nil {
 		return nil, err
 	}
-	flow, ok := workflows[kind]
-	if !ok {
-		return nil, fmt.Errorf("tasks: no such kind of job %q", kind)
-	}
-	deadline := flow.deadline
+	deadline := workflows[kind].deadline
 	if by.Class == jobs.Bulk {
 		deadline = deadlineBulk
 	}
-	first, err := flow.advance(&jobs.Job{Kind: kind, Class: by.Class, Owner: by.Owner, Input: canonical, State: jobs.Queued})
+	first, err := advance(&jobs.Job{Kind: kind, Class: by.Class, Owner: by.Owner, Input: canonical, State: jobs.Queued})
 	if err != nil {
 		return nil, err
 	}

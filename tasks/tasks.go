@@ -114,19 +114,17 @@ type Role string
 // words recommendations; its steps need much time and memory, so that it has its own
 // concurrency.
 const (
-	RoleAny       Role = "any"
-	RoleAuthority Role = "authority"
-	RoleAI        Role = "ai"
+	RoleAny       Role = QueueAny
+	RoleAuthority Role = QueueAuthority
+	RoleAI        Role = QueueAI
 )
 
 // Roles are all the roles that a worker can have.
 var Roles = []Role{RoleAny, RoleAuthority, RoleAI}
 
-var queueOfRole = map[Role]string{RoleAny: QueueAny, RoleAuthority: QueueAuthority, RoleAI: QueueAI}
-
 // QueuesOf returns the queues of a role with their weights.
 func QueuesOf(role Role) map[string]int {
-	name := queueOfRole[role]
+	name := QueueOf(role)
 	return map[string]int{name: weightInteractive, name + BulkSuffix: weightBulk}
 }
 
@@ -160,17 +158,12 @@ func QueueOfStep(job *jobs.Job, step string) string {
 	return queueOf(policy, job.Class)
 }
 
-// QueueOf returns the queue of a role for the tasks of people.
-func QueueOf(role Role) string { return queueOfRole[role] }
+// QueueOf returns the queue of a role for the tasks of people, which has the name of the role.
+func QueueOf(role Role) string { return string(role) }
 
 // IsQueue reports whether a name is that of a queue of steps.
 func IsQueue(name string) bool {
-	for _, queue := range queueOfRole {
-		if strings.TrimSuffix(name, BulkSuffix) == queue {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(Roles, Role(strings.TrimSuffix(name, BulkSuffix)))
 }
 
 // IsBulkQueue reports whether a queue is for steps of bulk jobs.

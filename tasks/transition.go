@@ -120,15 +120,6 @@ func resultWith(job *jobs.Job, step string, early []StepOutput) (result json.Raw
 	return next.Result, steps
 }
 
-// advance returns what follows from the record of a job of any kind.
-func advance(job *jobs.Job) (Next, error) {
-	flow, ok := workflows[job.Kind]
-	if !ok {
-		return Next{}, fmt.Errorf("tasks: no such kind of job %q", job.Kind)
-	}
-	return flow.advance(job)
-}
-
 // Advance reads a job's record and does what comes next, until the job waits for
 // a step or a child, or is finalized.
 func (e *Engine) Advance(ctx context.Context, id string) error {

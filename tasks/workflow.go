@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"ushuru/pkg/jobs"
@@ -64,30 +65,36 @@ type Child struct {
 
 // workflow is what the engine knows of a kind of job.
 type workflow struct {
-	// advance is a pure function from the record so far to what comes next.
-	advance func(*jobs.Job) (Next, error)
+	// parts are its steps and children, in the order in which they come.
+	parts []string
 	// deadline of an interactive job: past it no step is retried.
 	deadline time.Duration
+	// advance is a pure function from the record so far to what comes next. Nil runs one step
+	// after the other; the output of the last one, which knows those before it, is the result.
+	advance func(*jobs.Job) (Next, error)
 }
 
-// workflows holds the workflow of each kind of job.
+// workflows holds the workflow of each kind of job. The output of the step match is a
+// match.Choice.
 var workflows = map[string]workflow{
-	KindEstimate: {advanceEstimate, 10 * time.Minute},
-	KindQuote:    {advanceQuote, 10 * time.Minute},
-	KindReport:   {advanceReport, 10 * time.Minute},
-	KindCompare:  {advanceCompare, 30 * time.Minute},
+	KindEstimate: {[]string{StepScrape, StepMatch, StepCalculate}, 10 * time.Minute, nil},
+	KindQuote:    {[]string{StepMatch, StepCalculate}, 10 * time.Minute, nil},
+	KindReport:   {[]string{StepSummarize}, 10 * time.Minute, nil},
+	KindCompare: {
+		[]string{ChildCar1, ChildCar2, ChildSheet1, ChildSheet2, StepRecommend}, 30 * time.Minute, advanceCompare,
+	},
 }
 
-// advanceEstimate runs the steps in sequence. The output of the last step, which
-// knows those before it, is the result; that of the step match is a match.Choice.
-func advanceEstimate(job *jobs.Job) (Next, error) {
-	return sequence(job, StepScrape, StepMatch, StepCalculate)
-}
-
-// sequence runs one step after the other. The output of the last one is the
-// result.
-func sequence(job *jobs.Job, steps ...string) (next Next, err error) {
-	for _, step := range steps {
+// advance returns what follows from the record of a job of any kind.
+func advance(job *jobs.Job) (next Next, err error) {
+	flow, ok := workflows[job.Kind]
+	switch {
+	case !ok:
+		return next, fmt.Errorf("tasks: no such kind of job %q", job.Kind)
+	case flow.advance != nil:
+		return flow.advance(job)
+	}
+	for _, step := range flow.parts {
 		output, done := job.Outputs[step]
 		if !done {
 			return Next{Steps: []string{step}}, nil
