@@ -98,10 +98,10 @@ func (k *Work) Serve(w http.ResponseWriter, r *request.Request, wanted Wanted, f
 		switch {
 		case err != nil:
 			return err
-		case !job.State.Ended():
-			return k.writeUnfinished(w, r, job, waits)
-		case job.State != jobs.Succeeded:
+		case job.State == jobs.Failed, job.State == jobs.Cancelled:
 			failed = ProblemOf(job)
+		case job.State != jobs.Succeeded:
+			return k.writeUnfinished(w, r, job, waits)
 		}
 		if applied := r.Prefer.Applied(false); applied != "" {
 			w.Header().Set("Preference-Applied", applied)

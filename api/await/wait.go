@@ -29,7 +29,7 @@ func (k *Work) Wait(r *request.Request, job *jobs.Job, timeout time.Duration) (*
 func (k *Work) wait(r *request.Request, job *jobs.Job, timeout time.Duration) (*jobs.Job, waiting, error) {
 	release, ok := k.waiters.Take(pace.Bound{Owner: r.Caller(), Most: maxWaiters})
 	if !ok {
-		return job, k.waitOf(r.Context(), job), nil
+		timeout, release = 0, func() {}
 	}
 	defer release()
 	for end := time.Now().Add(timeout); !job.State.Ended(); {

@@ -97,10 +97,7 @@ func (s *Resource) PostBill(w http.ResponseWriter, plain *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := terms.Read(r, &body.Request); err != nil {
-		return err
-	}
-	if err := r.ReadTags(body.TagFields); err != nil {
+	if err := terms.Read(r, &body.Request, body.TagFields); err != nil {
 		return err
 	}
 	check := bill.Check{Tables: s.options.Costs, Terms: r.Terms, Day: day}

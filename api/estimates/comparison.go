@@ -90,10 +90,7 @@ func (s *Resource) readComparison(w http.ResponseWriter, r *request.Request) (in
 	if r.Fields, err = r.ReadFields(terms.OfComparison); err != nil {
 		return input, err
 	}
-	if err := terms.Read(r, &body.Request); err != nil {
-		return input, err
-	}
-	if err := r.ReadTags(body.TagFields); err != nil {
+	if err := terms.Read(r, &body.Request, body.TagFields); err != nil {
 		return input, err
 	}
 	if input.Rate = r.Terms.Rate.String(); r.Terms.Rate.IsZero() {

@@ -87,10 +87,7 @@ func (s *Resource) PostEstimate(w http.ResponseWriter, plain *http.Request) erro
 	if err != nil {
 		return err
 	}
-	if err := terms.Read(r, &body.Request); err != nil {
-		return err
-	}
-	if err := r.ReadTags(body.TagFields); err != nil {
+	if err := terms.Read(r, &body.Request, body.TagFields); err != nil {
 		return err
 	}
 	if r.Fields, err = r.ReadFields(terms.OfEstimate); err != nil {
@@ -104,21 +101,16 @@ func (s *Resource) PostEstimate(w http.ResponseWriter, plain *http.Request) erro
 	input = input.For(r.Key.ID)
 	wanted.Input, wanted.Key = input, input.Key()
 	wanted.Known = func(ctx context.Context, result []byte) ([]byte, error) {
-		s.nameListing(ctx, r.Key.ID, input, result)
+		// The key has named the listing, as by its job. The estimate is right without that too; only
+		// a report will not be compared with it.
+		if err := s.options.Tasks.NameCached(ctx, r.Key.ID, input, result); err != nil {
+			s.options.Log.WarnContext(ctx, "listing of a sheet not stored", "error", err)
+		}
 		return result, nil
 	}
 	return s.options.Work.Serve(w, r, wanted, func(result []byte, _ bool, err error) ([]byte, error) {
 		return s.Finish(r, result, err, input)
 	})
-}
-
-// nameListing remembers that a key has named a listing whose estimate was cached, as its job
-// would.
-func (s *Resource) nameListing(ctx context.Context, owner string, input tasks.EstimateInput, result []byte) {
-	if err := s.options.Tasks.NameCached(ctx, owner, input, result); err != nil {
-		// The estimate is right all the same; only a report will not be compared with it.
-		s.options.Log.WarnContext(ctx, "listing of a sheet not stored", "error", err)
-	}
 }
 
 // estimateInput checks a request, and returns its canonical form.

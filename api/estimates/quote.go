@@ -62,10 +62,7 @@ func (s *Resource) PostQuote(w http.ResponseWriter, plain *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := terms.Read(r, &body.Request); err != nil {
-		return err
-	}
-	if err := r.ReadTags(body.TagFields); err != nil {
+	if err := terms.Read(r, &body.Request, body.TagFields); err != nil {
 		return err
 	}
 	if r.Fields, err = r.ReadFields(terms.OfEstimate); err != nil {

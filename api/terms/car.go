@@ -7,11 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/shopspring/decimal"
-
 	"ushuru/api/problem"
 	"ushuru/pkg/chassis"
-	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
@@ -176,22 +173,18 @@ func (c *Car) amounts(input *vehicle.QuoteInput) error {
 	for _, field := range []struct {
 		name  string
 		value json.RawMessage
-		max   int
+		max   int64
 		into  **money.Number
 	}{
 		{"fobPriceUSD", c.FOBPriceUSD, MaxPriceUSD, &input.FOBPriceUSD},
 		{"cfPriceUSD", c.CFPriceUSD, MaxPriceUSD, &input.CFPriceUSD},
 		{"m3", c.M3, MaxM3, &input.M3},
 	} {
-		if jsonobject.IsAbsent(field.value) {
-			continue
+		n, err := parseNumber(field.value, 0, field.max)
+		if err != nil || n != nil && !n.Decimal().IsPositive() {
+			return problem.Field(field.name, "positive", int(field.max)).WithCause(err)
 		}
-		var n money.Number
-		err := json.Unmarshal(field.value, &n)
-		if err != nil || !n.Decimal().IsPositive() || n.Decimal().GreaterThan(decimal.NewFromInt(int64(field.max))) {
-			return problem.Field(field.name, "positive", field.max)
-		}
-		*field.into = &n
+		*field.into = n
 	}
 	fob, total := input.FOBPriceUSD, input.CFPriceUSD
 	if fob != nil && total != nil && !total.Decimal().GreaterThan(fob.Decimal()) {

@@ -3,6 +3,7 @@ package terms
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -118,12 +119,11 @@ func parseTarget(value json.RawMessage) (target *vehicle.Target, ignored []strin
 	if err := json.Unmarshal(value, &req); err != nil || value[0] != '{' || jsonobject.IsAbsent(req.OnTheRoadTZS) {
 		return nil, nil, problem.Field("target", "target").WithCause(err)
 	}
-	var n money.Number
-	if err := json.Unmarshal(req.OnTheRoadTZS, &n); err != nil || n.Decimal().LessThan(decimal.NewFromInt(minTargetTZS)) ||
-		n.Decimal().GreaterThan(decimal.NewFromInt(maxTargetTZS)) {
+	n, err := parseNumber(req.OnTheRoadTZS, minTargetTZS, maxTargetTZS)
+	if err != nil {
 		return nil, nil, problem.Field("target.onTheRoadTZS", "amount", minTargetTZS, maxTargetTZS).WithCause(err)
 	}
-	return &vehicle.Target{OnTheRoadTZS: n}, jsonobject.Unknown("target.", value, req), nil
+	return &vehicle.Target{OnTheRoadTZS: *n}, jsonobject.Unknown("target.", value, req), nil
 }
 
 // errDestination rejects every destination but Dar es Salaam.
@@ -236,15 +236,10 @@ func (req *costsRequest) amounts(costs *vehicle.Costs) error {
 		{"otherTZS", req.OtherTZS, maxCostTZS, &costs.OtherTZS},
 		{"shippingM3", req.ShippingM3, MaxM3, &costs.ShippingM3},
 	} {
-		if jsonobject.IsAbsent(field.value) {
-			continue
+		var err error
+		if *field.into, err = parseNumber(field.value, 0, field.max); err != nil {
+			return problem.Field("costs."+field.name, "amount", 0, int(field.max)).WithCause(err)
 		}
-		var n money.Number
-		err := json.Unmarshal(field.value, &n)
-		if err != nil || n.Decimal().IsNegative() || n.Decimal().GreaterThan(decimal.NewFromInt(field.max)) {
-			return problem.Field("costs."+field.name, "amount", 0, int(field.max))
-		}
-		*field.into = &n
 	}
 	if costs.ShippingM3 != nil && costs.ShippingM3.Decimal().IsZero() {
 		return problem.Field("costs.shippingM3", "positive", MaxM3)
@@ -346,18 +341,28 @@ const (
 // parseRate parses the optional exchange rate of a request. It is zero when
 // there is none.
 func parseRate(value json.RawMessage) (decimal.Decimal, error) {
-	if jsonobject.IsAbsent(value) {
+	rate, err := parseNumber(value, minRate, maxRate)
+	switch {
+	case err != nil:
+		return decimal.Zero, ErrRateInvalid.WithCause(err)
+	case rate == nil:
 		return decimal.Zero, nil
-	}
-	var rate money.Number
-	err := json.Unmarshal(value, &rate)
-	if err != nil || !isRate(rate.Decimal()) {
-		return decimal.Zero, ErrRateInvalid
 	}
 	return rate.Decimal(), nil
 }
 
-// isRate reports whether a rate is within the bounds.
-func isRate(rate decimal.Decimal) bool {
-	return !rate.LessThan(decimal.NewFromInt(minRate)) && !rate.GreaterThan(decimal.NewFromInt(maxRate))
+// parseNumber parses a figure of a request that is between two bounds or one of them; it is nil
+// when the field is absent.
+func parseNumber(value json.RawMessage, least, most int64) (*money.Number, error) {
+	if jsonobject.IsAbsent(value) {
+		return nil, nil //nolint:nilnil // nil is a request without the figure
+	}
+	var n money.Number
+	if err := json.Unmarshal(value, &n); err != nil {
+		return nil, err
+	}
+	if n.Decimal().LessThan(decimal.NewFromInt(least)) || n.Decimal().GreaterThan(decimal.NewFromInt(most)) {
+		return nil, fmt.Errorf("terms: %s is not between %d and %d", n, least, most)
+	}
+	return &n, nil
 }

@@ -19,13 +19,16 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// Read checks the terms in the body of a request. The request remembers them.
-func Read(r *request.Request, body *Request) (err error) {
+// Read checks the terms and the tags in the body of a request. The request remembers them.
+func Read(r *request.Request, body *Request, tags request.TagFields) (err error) {
 	var ignored []string
 	if r.Terms, ignored, err = body.Parse(time.Now()); err != nil {
 		return err
 	}
-	return r.Ignore(ignored...)
+	if err := r.Ignore(ignored...); err != nil {
+		return err
+	}
+	return r.ReadTags(tags)
 }
 
 // ReadQuery reads how a caller wants a result from the query of a request, but for its language

@@ -192,11 +192,11 @@ func TestReadRemembersTheTerms(t *testing.T) {
 	t.Parallel()
 	body := Request{Rate: json.RawMessage("2700"), Target: json.RawMessage(`{"onTheRoadTZS":40000000,"usd":1}`)}
 	r := request.From(httptest.NewRequestWithContext(t.Context(), "POST", "/", nil))
-	if err := Read(r, &body); err != nil || r.Terms.Rate.String() != "2700" || r.Terms.Target == nil || !slices.Equal(r.Ignored, []string{"target.usd"}) {
+	if err := Read(r, &body, request.TagFields{}); err != nil || r.Terms.Rate.String() != "2700" || r.Terms.Target == nil || !slices.Equal(r.Ignored, []string{"target.usd"}) {
 		t.Errorf("got %v, %+v, %q", err, r.Terms, r.Ignored)
 	}
 	r.Strict = true
-	if p, ok := errors.AsType[*problem.Problem](Read(r, &body)); !ok || p.Code != "field_unknown" || p.Param != "target.usd" {
+	if p, ok := errors.AsType[*problem.Problem](Read(r, &body, request.TagFields{})); !ok || p.Code != "field_unknown" || p.Param != "target.usd" {
 		t.Errorf("strictly: got %v, want field_unknown", p)
 	}
 }

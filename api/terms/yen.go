@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/shopspring/decimal"
-
 	"ushuru/api/problem"
 	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/money"
@@ -22,16 +20,11 @@ const (
 
 // ParseYenRate parses the field jpyPerUSD; it is nil when the field is absent.
 func ParseYenRate(value json.RawMessage) (*money.Number, error) {
-	if jsonobject.IsAbsent(value) {
-		return nil, nil //nolint:nilnil // nil is a request without a rate
-	}
-	var rate money.Number
-	err := json.Unmarshal(value, &rate)
-	amount := rate.Decimal()
-	if err != nil || amount.LessThan(decimal.NewFromInt(minJPY)) || amount.GreaterThan(decimal.NewFromInt(maxJPY)) {
+	rate, err := parseNumber(value, minJPY, maxJPY)
+	if err != nil {
 		return nil, problem.Field("jpyPerUSD", "amount", minJPY, maxJPY).WithCause(err)
 	}
-	return &rate, nil
+	return rate, nil
 }
 
 // InUSD returns a price in dollars, which a request gives in dollars or in yen by a field;
