@@ -70,6 +70,8 @@ type Wanted struct {
 	// Known returns a cached result as the request wants it; nil for one that cannot be
 	// used. Without Known it is used as it is.
 	Known func(ctx context.Context, result []byte) ([]byte, error)
+	// Refused returns how the error of the job responds. Without Refused it does as it is.
+	Refused func(err error) error
 	// Failed is the job that the work is tried again of. While its refusal is remembered,
 	// that is the answer.
 	Failed string
@@ -78,9 +80,9 @@ type Wanted struct {
 	result []byte
 }
 
-// Finish makes the body of a response from the result of a job, or from its error. Cached
-// says that the result was known before.
-type Finish func(result []byte, cached bool, err error) ([]byte, error)
+// Finish makes the body of a response from the result of a job. Cached says that the result was
+// known before.
+type Finish func(result []byte, cached bool) ([]byte, error)
 
 // Serve answers a request for the result of a job: the stored outcome of the same request,
 // else a cached result, else a job, for which it waits as long as the caller prefers. Only
@@ -91,24 +93,29 @@ func (k *Work) Serve(w http.ResponseWriter, r *request.Request, wanted Wanted, f
 		return err
 	}
 	r.Place.Leave() // the body is not needed while the request waits
-	result, cached, failed := found.Result, true, error(nil)
+	result, cached := found.Result, true
 	if found.Job != nil {
 		r.Job = found.Job.ID
 		job, waits, err := k.wait(r, found.Job, r.Prefer.Timeout())
 		switch {
 		case err != nil:
 			return err
-		case job.State == jobs.Failed, job.State == jobs.Cancelled:
-			failed = ProblemOf(job)
-		case job.State != jobs.Succeeded:
+		case !job.State.Ended():
 			return k.writeUnfinished(w, r, job, waits)
 		}
 		if applied := r.Prefer.Applied(false); applied != "" {
 			w.Header().Set("Preference-Applied", applied)
 		}
-		result, cached = job.Result, found.wasCached
+		switch {
+		case job.State == jobs.Succeeded:
+			result, cached = job.Result, found.wasCached
+		case wanted.Refused != nil:
+			return wanted.Refused(ProblemOf(job))
+		default:
+			return ProblemOf(job)
+		}
 	}
-	body, err := finish(result, cached, failed)
+	body, err := finish(result, cached)
 	if err != nil {
 		return err
 	}

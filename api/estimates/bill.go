@@ -120,10 +120,7 @@ func (s *Resource) PostBill(w http.ResponseWriter, plain *http.Request) error {
 		return nil
 	}
 	wanted.Identity = []any{wanted.Input, r.Terms, "bill", lines, body.Date}
-	return s.options.Work.Serve(w, r, *wanted, func(result []byte, _ bool, err error) ([]byte, error) {
-		if err != nil {
-			return nil, err
-		}
+	return s.options.Work.Serve(w, r, *wanted, func(result []byte, _ bool) ([]byte, error) {
 		return s.options.Limits.Compute(r, func() ([]byte, error) {
 			var e vehicle.Estimate
 			if err := json.Unmarshal(result, &e); err != nil {

@@ -57,10 +57,7 @@ func (s *Resource) PostComparison(w http.ResponseWriter, plain *http.Request) er
 			return s.comparedAgain(ctx, r.Place.Turn, result, asked)
 		})
 	}
-	return s.options.Work.Serve(w, r, wanted, func(result []byte, _ bool, err error) ([]byte, error) {
-		if err != nil {
-			return nil, err
-		}
+	return s.options.Work.Serve(w, r, wanted, func(result []byte, _ bool) ([]byte, error) {
 		return withWarnings(result, r.Warnings())
 	})
 }

@@ -108,8 +108,9 @@ func (s *Resource) PostEstimate(w http.ResponseWriter, plain *http.Request) erro
 		}
 		return result, nil
 	}
-	return s.options.Work.Serve(w, r, wanted, func(result []byte, _ bool, err error) ([]byte, error) {
-		return s.Finish(r, result, err, input)
+	wanted.Refused = func(err error) error { return s.explained(r, err, input) }
+	return s.options.Work.Serve(w, r, wanted, func(result []byte, _ bool) ([]byte, error) {
+		return s.finish(r, result, input)
 	})
 }
 

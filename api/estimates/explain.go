@@ -19,20 +19,36 @@ import (
 	"ushuru/tasks"
 )
 
-// Finish makes the answer of an estimate from its result or its error: with its cost on
-// the terms of the request, and with the source of each value when the request wants that.
-func (s *Resource) Finish(r *request.Request, result []byte, err error, input tasks.EstimateInput) ([]byte, error) {
-	if err == nil {
-		result, err = s.priced(r, result, vehicle.FromListing)
+// finish makes the answer of an estimate from its result: with its cost on the terms of the
+// request, and with the source of each value when the request wants that. The explanation is
+// cached beside the estimate, so that callers who do not ask for it get the cached bytes as they
+// are.
+func (s *Resource) finish(r *request.Request, result []byte, input tasks.EstimateInput) ([]byte, error) {
+	estimate, err := s.priced(r, result, vehicle.FromListing)
+	if err != nil || !r.Explain {
+		return estimate, err
 	}
-	switch key := input.PageKey(); {
-	case !r.Explain:
-		return result, err
-	case err != nil:
-		return nil, s.explainedProblem(r.Context(), err, key, input.Known)
-	default:
-		return s.withExplanation(r.Context(), result, key, input.Known)
+	explanation, err := s.explanation(r.Context(), input)
+	if err != nil {
+		return nil, err
 	}
+	return jsonobject.Merge(estimate, explanation), nil
+}
+
+// explained adds the source of each value to the error of a car that was read but not matched,
+// when the request wants that.
+func (s *Resource) explained(r *request.Request, err error, input tasks.EstimateInput) error {
+	p, ok := errors.AsType[*problem.Problem](err)
+	if !r.Explain || !ok || p.Car == nil {
+		return err
+	}
+	explanation, readErr := s.explanation(r.Context(), input)
+	if readErr != nil {
+		return err // the error of the request is more useful
+	}
+	explained := *p
+	explained.Explained = explanation
+	return &explained
 }
 
 // pricing is what the cost of an estimate depends on.
@@ -59,47 +75,17 @@ func noExplanation() []byte {
 	return body
 }
 
-// withExplanation returns an estimate together with the source of each value. The
-// explanation is cached beside the estimate, so that callers who do not ask
-// for it get the cached bytes as they are. Values of the request replace those of
-// the listing.
-func (s *Resource) withExplanation(
-	ctx context.Context, estimate []byte, key cache.Key, known *vehicle.Known,
-) ([]byte, error) {
-	explanation, err := s.explanation(ctx, key, known)
-	if err != nil {
-		return nil, err
-	}
-	return jsonobject.Merge(estimate, explanation), nil
-}
-
-// explanation returns the source of each value that was read of a listing, as a
-// JSON object.
-func (s *Resource) explanation(ctx context.Context, key cache.Key, known *vehicle.Known) ([]byte, error) {
-	explanation, err := s.options.Cache.Get(ctx, cache.ExplanationKey(key))
+// explanation returns the source of each value that was read of a listing, as a JSON object.
+// Values of the request replace those of the listing.
+func (s *Resource) explanation(ctx context.Context, input tasks.EstimateInput) ([]byte, error) {
+	explanation, err := s.options.Cache.Get(ctx, cache.ExplanationKey(input.PageKey()))
 	if err != nil {
 		return nil, err
 	}
 	if explanation == nil {
 		explanation = noExplanation()
 	}
-	return explainKnown(explanation, known)
-}
-
-// explainedProblem adds the source of each value to the error of a car that was
-// read but not matched.
-func (s *Resource) explainedProblem(ctx context.Context, err error, key cache.Key, known *vehicle.Known) error {
-	p, ok := errors.AsType[*problem.Problem](err)
-	if !ok || p.Car == nil {
-		return err
-	}
-	explanation, readErr := s.explanation(ctx, key, known)
-	if readErr != nil {
-		return err // the error of the request is more useful
-	}
-	explained := *p
-	explained.Explained = explanation
-	return &explained
+	return explainKnown(explanation, input.Known)
 }
 
 // sourceRequest is the source of a value that the caller gave.

@@ -13,7 +13,6 @@ import (
 	"ushuru/api/request"
 	"ushuru/api/terms"
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -49,17 +48,25 @@ func (s *Resource) jobBody(r *request.Request, job *jobs.Job) (await.Body, error
 	}
 	leaveOther(&r.Representation, job.Kind)
 	body.Link(r.Representation)
-	if job.State != jobs.Succeeded && body.Error == nil {
-		return body, nil
-	}
-	if body.Error == nil {
-		body.Result, err = s.jobResult(r, job, nil)
+	switch {
+	case job.State == jobs.Succeeded:
+		body.Result, err = s.jobResult(r, job)
 		body.Result = r.Fields.Of(body.Result, r.View)
-		return body, err
+	case body.Error != nil && job.Kind == tasks.KindEstimate:
+		var input tasks.EstimateInput
+		if input, err = inputOf[tasks.EstimateInput](job); err == nil {
+			body.Error, _ = errors.AsType[*problem.Problem](s.explained(r, body.Error, input))
+		}
 	}
-	_, err = s.jobResult(r, job, body.Error)
-	body.Error, _ = errors.AsType[*problem.Problem](err)
-	return body, nil
+	return body, err
+}
+
+// inputOf returns the input of a job.
+func inputOf[I any](job *jobs.Job) (input I, err error) {
+	if err := json.Unmarshal(job.Input, &input); err != nil {
+		return input, fmt.Errorf("jobs: input of job %s: %w", job.ID, err)
+	}
+	return input, nil
 }
 
 // leaveOther leaves out of the representation of a result what one of its kind of job does not have.
@@ -70,38 +77,25 @@ func leaveOther(v *request.Representation, kind string) {
 	}
 }
 
-// jobResult returns the result of a job in the view of a request, or its error.
-func (s *Resource) jobResult(r *request.Request, job *jobs.Job, failed error) ([]byte, error) {
-	switch {
-	case job.Kind == tasks.KindEstimate:
-		var input tasks.EstimateInput
-		if err := json.Unmarshal(job.Input, &input); err != nil {
-			return nil, fmt.Errorf("jobs: input of job %s: %w", job.ID, err)
-		}
-		return s.Finish(r, job.Result, failed, input)
-	case failed != nil:
-		return nil, failed
-	case job.Kind == tasks.KindQuote:
-		return s.priced(r, job.Result, vehicle.FromRequest)
-	case job.Kind == tasks.KindReport:
-		return s.jobReport(r, job)
-	}
-	return job.Result, nil
-}
-
-// jobReport returns the report on a sheet that a job has read.
-func (s *Resource) jobReport(r *request.Request, job *jobs.Job) ([]byte, error) {
-	var input tasks.ReportInput
-	if err := json.Unmarshal(job.Input, &input); err != nil {
-		return nil, fmt.Errorf("jobs: input of job %s: %w", job.ID, err)
-	}
-	return s.options.Limits.Compute(r, func() ([]byte, error) {
-		report, err := s.report(r, input, job.Result)
+// jobResult returns the result of a job that has succeeded, as a request wants it.
+func (s *Resource) jobResult(r *request.Request, job *jobs.Job) ([]byte, error) {
+	switch job.Kind {
+	case tasks.KindEstimate:
+		input, err := inputOf[tasks.EstimateInput](job)
 		if err != nil {
 			return nil, err
 		}
-		return plainjson.Encode(report)
-	})
+		return s.finish(r, job.Result, input)
+	case tasks.KindQuote:
+		return s.priced(r, job.Result, vehicle.FromRequest)
+	case tasks.KindReport:
+		input, err := inputOf[tasks.ReportInput](job)
+		if err != nil {
+			return nil, err
+		}
+		return s.finishReport(r, input, job.Result, false, nil)
+	}
+	return job.Result, nil
 }
 
 // GetJob answers GET /v1/jobs/{id}. With Prefer: wait=N it waits up to N

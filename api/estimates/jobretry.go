@@ -1,8 +1,6 @@
 package estimates
 
 import (
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -78,11 +76,9 @@ func (s *Resource) retryable(r *request.Request, id string) (*jobs.Job, error) {
 func wantedAgain(failed *jobs.Job) (await.Wanted, error) {
 	wanted := await.Wanted{Kind: failed.Kind, Input: failed.Input, Failed: failed.ID}
 	if failed.Kind == tasks.KindEstimate {
-		var input tasks.EstimateInput
-		if err := json.Unmarshal(failed.Input, &input); err != nil {
-			return wanted, fmt.Errorf("jobs: input of job %s: %w", failed.ID, err)
-		}
+		input, err := inputOf[tasks.EstimateInput](failed)
 		wanted.Input = input
+		return wanted, err
 	}
 	return wanted, nil
 }

@@ -72,10 +72,7 @@ func (s *Resource) PostQuote(w http.ResponseWriter, plain *http.Request) error {
 	if wanted.Key, err = tasks.QuoteKey(input); err != nil {
 		return err
 	}
-	return s.options.Work.Serve(w, r, wanted, func(result []byte, _ bool, err error) ([]byte, error) {
-		if err != nil {
-			return nil, err
-		}
+	return s.options.Work.Serve(w, r, wanted, func(result []byte, _ bool) ([]byte, error) {
 		return s.priced(r, result, vehicle.FromRequest)
 	})
 }

@@ -65,19 +65,23 @@ func (s *Resource) PostReport(w http.ResponseWriter, plain *http.Request) error 
 	wanted := await.Wanted{Kind: tasks.KindReport, Attachment: body.file, Identity: reportIdentity{input, r.Lang}}
 	input = input.For(r.Key.ID)
 	wanted.Input, wanted.Key = input, cache.ReadingKey(input.ID())
-	return s.options.Work.Serve(w, r, wanted, func(reading []byte, cached bool, err error) ([]byte, error) {
+	return s.options.Work.Serve(w, r, wanted, func(reading []byte, cached bool) ([]byte, error) {
+		return s.finishReport(r, input, reading, cached, r.Warnings())
+	})
+}
+
+// finishReport makes the answer of a report from what the AI read.
+func (s *Resource) finishReport(
+	r *request.Request, input tasks.ReportInput, reading []byte, cached bool, warnings []vehicle.Warning,
+) ([]byte, error) {
+	return s.options.Limits.Compute(r, func() ([]byte, error) {
+		report, err := s.report(r, input, reading)
 		if err != nil {
 			return nil, err
 		}
-		return s.options.Limits.Compute(r, func() ([]byte, error) {
-			report, err := s.report(r, input, reading)
-			if err != nil {
-				return nil, err
-			}
-			report.Cached = cached
-			report.Warnings = append(report.Warnings, r.Warnings()...)
-			return plainjson.Encode(report)
-		})
+		report.Cached = cached
+		report.Warnings = append(report.Warnings, warnings...)
+		return plainjson.Encode(report)
 	})
 }
 
