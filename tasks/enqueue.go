@@ -15,7 +15,7 @@ import (
 	"ushuru/pkg/plainjson"
 )
 
-// The tasks of people take turns by key (pkg/fair): a key that has all the places
+// The tasks of people take turns by key (pace.Turns): a key that has all the places
 // that one key may have waits, and the others go first. A task that waits for its
 // turn is in the queue with a delay, which its turn ends. Batches have their own rule
 // (fairShares in worker).
