@@ -16,7 +16,6 @@ type Condition struct {
 	Interior     string // the same
 	Repair       string // of the frame: RepairYes, RepairNo or RepairNotStated
 	MileageFlag  string // none, replaced, tampered or unknown; empty means unreadable
-	Confidence   string // of the reading
 
 	// MileageKM is nil when the number is not certain: two readings differ, or
 	// it may be in thousands.
@@ -44,8 +43,7 @@ func NewCondition(report *sheet.Report, mismatches []sheet.Mismatch) *Condition 
 		OverallGrade: valueOf(report.Grades.OverallRaw),
 		Exterior:     valueOf(report.Grades.Exterior), Interior: valueOf(report.Grades.Interior),
 		Repair: string(report.RepairHistory.Status), MileageFlag: string(valueOf(report.Mileage.Flag)),
-		Confidence: string(report.Confidence.Overall),
-		High:       findings[sheet.High], Medium: findings[sheet.Medium], Low: findings[sheet.Low],
+		High: findings[sheet.High], Medium: findings[sheet.Medium], Low: findings[sheet.Low],
 	}
 	c.Flags = report.RedFlags
 	if !report.Mileage.ScaleInferred {

@@ -18,7 +18,7 @@ func TestConditionOfASheet(t *testing.T) {
 		{Field: "colour"}, {Field: "year", YearBasis: "registration"}, {Field: "year", YearBasis: "manufacture"},
 	})
 	if c.OverallGrade != "4" || c.Exterior != "C" || c.Interior != "B" || c.Repair != advice.RepairNotStated ||
-		*c.MileageKM != 87654 || c.MileageFlag != "none" || c.Confidence != "high" || c.Mismatches != 2 {
+		*c.MileageKM != 87654 || c.MileageFlag != "none" || c.Mismatches != 2 {
 		t.Errorf("%+v", c)
 	}
 	if c.High != 3 || c.Medium != 2 || c.Low != 4 || report.CountFindings()[sheet.NotKnown] != 0 {

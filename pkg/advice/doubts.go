@@ -82,7 +82,7 @@ func (l *doubtList) listing(e vehicle.Estimate) {
 		}
 		quote := quoted(said.Quote)
 		l.add(vehicle.Doubt{
-			Code: said.Category, Source: fromListing, Quote: quote, Ask: askOf(said.Category),
+			Code: said.Category, Source: fromListing, Quote: quote, Ask: sheetAsk(said.Category),
 			Text: withQuote("doubt/listing", about(said.Category, said.Level), quote),
 		}, level)
 	}
@@ -90,7 +90,7 @@ func (l *doubtList) listing(e vehicle.Estimate) {
 		if f, found := condition.OfGrade(a.Score); found {
 			quote := quoted(a.Score)
 			l.add(vehicle.Doubt{
-				Code: string(f.Category), Source: fromScore, Quote: quote, Ask: askOf(string(f.Category)),
+				Code: string(f.Category), Source: fromScore, Quote: quote, Ask: sheetAsk(string(f.Category)),
 				Text: withQuote("doubt/auction_score", gradeText(a.Score), quote),
 			}, f.Severity)
 		}
@@ -197,8 +197,6 @@ func gradeText(mark string) vehicle.Text {
 	text := sheet.GradeText(mark)
 	return vehicle.Text{EN: text.EN, SW: text.SW, Draft: true}
 }
-
-func askOf(category string) *vehicle.Text { return sheetAsk(category) }
 
 // sheetAsk returns the question of a red flag; nil without one.
 func sheetAsk(rule string) *vehicle.Text {

@@ -88,25 +88,34 @@ func TestCallsThatFailCostNothing(t *testing.T) {
 func TestAServerThatHangsDoesNotUseUpTheDay(t *testing.T) {
 	t.Parallel()
 	server := aitest.Start(t, aitest.Options{Faults: aitest.Faults{Latency: aitest.Duration(time.Minute)}})
-	used := func(spend func(c *ai.Client)) int64 {
+	used := func(timeout time.Duration, spend func(c *ai.Client, tokens func() int64)) int64 {
 		conn := embedded(t)
-		c, _ := client(t, ai.Options{Redis: conn, DailyTokens: 100_000, Timeout: 50 * time.Millisecond}, server)
-		spend(c)
-		day, err := pace.NewAccounts(conn, pace.KindTokens).Read(t.Context(), pace.Holder{Whole: "2026-11-22"})
-		if err != nil {
-			t.Fatal(err)
+		c, _ := client(t, ai.Options{Redis: conn, DailyTokens: 100_000, Timeout: timeout}, server)
+		tokens := func() int64 {
+			day, err := pace.NewAccounts(conn, pace.KindTokens).Read(t.Context(), pace.Holder{Whole: "2026-11-22"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return day.Used
 		}
-		return day.Used
+		spend(c, tokens)
+		return tokens()
 	}
-	hung := used(func(c *ai.Client) {
+	hung := used(50*time.Millisecond, func(c *ai.Client, _ func() int64) {
 		if _, _, err := ask(t, c, "PREMIO"); kind(err) != ai.Timeout {
 			t.Fatal(err)
 		}
 	})
-	left := used(func(c *ai.Client) {
+	left := used(time.Minute, func(c *ai.Client, tokens func() int64) {
 		ctx, cancel := context.WithCancel(t.Context())
-		time.AfterFunc(10*time.Millisecond, cancel)
-		if _, _, err := ai.Ask[verdict](ctx, c, question("PREMIO"), nil); !errors.Is(err, context.Canceled) {
+		asked := make(chan error, 1)
+		go func() {
+			_, _, err := ai.Ask[verdict](ctx, c, question("PREMIO"), nil)
+			asked <- err
+		}()
+		testenv.AwaitTrue(t, "the call has begun", func() bool { return tokens() > 0 })
+		cancel()
+		if err := <-asked; !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 	})

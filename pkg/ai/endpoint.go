@@ -189,12 +189,6 @@ func (e *endpoint) chat(r *request) openai.ChatCompletionRequest {
 // tokens limits a server's count to a plausible range.
 func tokens(n int) int { return min(max(n, 0), 10_000_000) }
 
-func (e *endpoint) usage(r reply) Usage {
-	return Usage{
-		Endpoint: e.name, Model: r.model, PromptTokens: r.prompt, CompletionTokens: r.completion,
-	}
-}
-
 // inCooldown returns why the endpoint is skipped, nil when it is not.
 func (e *endpoint) inCooldown() *Error {
 	e.mu.Lock()

@@ -130,7 +130,7 @@ func (r *reader) statement(e effect, class string, tok *token) {
 		severity = e.big
 	}
 	r.add(&statement{
-		category: e.category, severity: severity, effect: e, class: class, start: tok.start, finding: findingName(tok),
+		category: e.category, severity: severity, effect: e, class: class, finding: findingName(tok),
 	})
 }
 

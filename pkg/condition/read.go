@@ -70,7 +70,6 @@ type statement struct {
 	isCar    bool   // it is said of the car: 冠水車
 	item     int    // of the list
 	dropped  bool   // denied, or corrected
-	start    int    // its token
 	finding  string // of a finding: leak
 }
 

@@ -66,7 +66,7 @@ func (r *reader) say(tok *token) {
 	}
 	r.add(&statement{
 		category: Category(s.name), severity: s.severity, isEvent: s.note == "event", isCar: strings.HasSuffix(tok.text, "車"),
-		class: s.note, start: tok.start,
+		class: s.note,
 	})
 	if s.note == "need" {
 		r.all, r.open = r.all[:len(r.all)-1], r.open[:len(r.open)-1] // only its absence says something

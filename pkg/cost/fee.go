@@ -50,35 +50,32 @@ func (f fee) byVolume() bool {
 }
 
 // charge returns the exact fee in both currencies.
-func (f fee) charge(by facts) (usd, tzs moneyRange) {
+func (f fee) charge(by facts) both {
 	prices := f.prices()
-	amount := prices[0].count(by)
-	usd, tzs = amount.usd, amount.tzs
+	sum := prices[0].count(by)
 	if f.Low != nil || f.High != nil {
 		low, high := prices[1].count(by), prices[2].count(by)
-		usd = moneyRange{low.usd.low, amount.usd.amount, high.usd.high}
-		tzs = moneyRange{low.tzs.low, amount.tzs.amount, high.tzs.high}
+		sum.usd = moneyRange{low.usd.low, sum.usd.amount, high.usd.high}
+		sum.tzs = moneyRange{low.tzs.low, sum.tzs.amount, high.tzs.high}
 	}
 	if f.Clamp != nil && by.m3.amount.IsPositive() {
 		clamped := f.Clamp.of(by).times(f.Amount.Value)
-		usd = moneyRange{decimal.Min(usd.low, clamped.low), usd.amount, decimal.Max(usd.high, clamped.high)}
-		tzs = usd.times(by.rate)
+		sum.usd = moneyRange{decimal.Min(sum.usd.low, clamped.low), sum.usd.amount, decimal.Max(sum.usd.high, clamped.high)}
+		sum.tzs = sum.usd.times(by.rate)
 	}
 	if f.Least != nil {
 		least := f.Least.count(by)
-		usd, tzs = usd.atLeast(least.usd.amount), tzs.atLeast(least.tzs.amount)
+		sum = both{sum.usd.atLeast(least.usd.amount), sum.tzs.atLeast(least.tzs.amount)}
 	}
 	one := decimal.NewFromInt(1)
-	if f.VAT.IsPositive() {
-		with := one.Add(f.VAT)
-		usd, tzs = usd.times(with), tzs.times(with)
+	if with := one.Add(f.VAT); f.VAT.IsPositive() {
+		sum = both{sum.usd.times(with), sum.tzs.times(with)}
 	}
-	usd, tzs = usd.ordered(), tzs.ordered()
-	if f.VATInHigh.IsPositive() {
-		with := one.Add(f.VATInHigh)
-		usd.high, tzs.high = usd.high.Mul(with), tzs.high.Mul(with)
+	sum = both{sum.usd.ordered(), sum.tzs.ordered()}
+	if with := one.Add(f.VATInHigh); f.VATInHigh.IsPositive() {
+		sum.usd.high, sum.tzs.high = sum.usd.high.Mul(with), sum.tzs.high.Mul(with)
 	}
-	return usd, tzs
+	return sum
 }
 
 // of returns the CIF, limited to the bounds for its volume.

@@ -10,21 +10,22 @@ import (
 
 // figure is the amount of a line and whose it is.
 type figure struct {
-	usd, tzs moneyRange
-	line     vehicle.CostLine // standing, estimated, source and date
-	basis    func() *basis
+	both
+
+	line  vehicle.CostLine // standing, estimated, source and date
+	basis func() *basis
 }
 
 // typedUSD returns the exact figure of the caller in dollars.
 func (b *calculation) typedUSD(n *money.Number) *figure {
 	usd := only(n.Decimal())
-	return &figure{usd, usd.times(b.rate), b.typedLine(), typedBasis}
+	return &figure{both{usd, usd.times(b.rate)}, b.typedLine(), typedBasis}
 }
 
 // typedTZS returns the exact figure of the caller in shillings.
 func (b *calculation) typedTZS(n *money.Number) *figure {
 	tzs := only(n.Decimal())
-	return &figure{tzs.over(b.rate), tzs, b.typedLine(), typedBasis}
+	return &figure{both{tzs.over(b.rate), tzs}, b.typedLine(), typedBasis}
 }
 
 func (b *calculation) typedLine() vehicle.CostLine {
@@ -45,19 +46,19 @@ func (b *calculation) tableFigure(l line, by facts) (fig *figure, gap bool) {
 	if f.byVolume() && !b.volume.isKnown() {
 		return nil, true
 	}
-	usd, tzs := f.charge(by)
+	sum := f.charge(by)
 	for _, day := range b.tariffDays(l) {
 		other, _ := b.inForce(l, day)
 		if other == nil || other == f {
 			continue
 		}
-		otherUSD, otherTZS := other.charge(by)
-		usd, tzs = usd.widened(otherUSD), tzs.widened(otherTZS)
+		or := other.charge(by)
+		sum = both{sum.usd.widened(or.usd), sum.tzs.widened(or.tzs)}
 	}
-	if usd.high.IsZero() {
+	if sum.usd.high.IsZero() {
 		return nil, false
 	}
-	return &figure{usd, tzs, f.line(), func() *basis { return b.basis(f) }}, false
+	return &figure{sum, f.line(), func() *basis { return b.basis(f) }}, false
 }
 
 // tariffDays returns the landing days on which different fees of a line may hold.
@@ -189,5 +190,5 @@ func (b *calculation) storageFigure() *figure {
 	if usd.high.IsZero() {
 		return nil
 	}
-	return &figure{usd, usd.times(b.rate), s.line(), b.storageBasis}
+	return &figure{both{usd, usd.times(b.rate)}, s.line(), b.storageBasis}
 }

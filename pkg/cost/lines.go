@@ -22,7 +22,7 @@ func (b *calculation) carLines() {
 	if b.car.PriceSource() == vehicle.FromRequest {
 		line = b.typedLine()
 	}
-	b.add(codePrice, figure{only(*in.price), only(in.price.Mul(b.rate)), line, func() *basis { return basisOf(code, whose) }})
+	b.add(codePrice, figure{both{only(*in.price), only(in.price.Mul(b.rate))}, line, func() *basis { return basisOf(code, whose) }})
 	b.addOrMiss(codeFreight, in.freight, in.noFreight)
 	b.addOrMiss(codeInsurance, in.insurance, in.noCover)
 }
@@ -53,7 +53,7 @@ func (b *calculation) taxLines() {
 			say("source/authority.computed", reference))
 	}
 	b.add(codeTaxes, figure{
-		b.taxed.of(func(t taxes) decimal.Decimal { return t.usd }), b.taxed.of(func(t taxes) decimal.Decimal { return t.tzs }),
+		both{b.taxed.of(func(t taxes) decimal.Decimal { return t.usd }), b.taxed.of(func(t taxes) decimal.Decimal { return t.tzs })},
 		all, b.taxesBasis,
 	})
 	for _, fee := range []struct {
@@ -67,7 +67,7 @@ func (b *calculation) taxLines() {
 		if byBattery := b.byBattery(); fee.code == codeRegistration && byBattery != nil {
 			tzs, why = tzs.widened(*byBattery), why.and("licence_by_battery", nil)
 		}
-		b.add(fee.code, figure{tzs.over(b.implied.fx), tzs, official, func() *basis { return why }})
+		b.add(fee.code, figure{both{tzs.over(b.implied.fx), tzs}, official, func() *basis { return why }})
 	}
 }
 

@@ -143,7 +143,7 @@ func localDollar(doc *page.Document) string {
 // is not known: US dollars on the site of a known exporter; else by the place of the car,
 // the site's country or a sentence; else US dollars when the page names them anywhere.
 func dollarOf(doc *page.Document) string {
-	if own := sites.Of(doc); own.Name != "" || sites.NameOf(doc.URL.Hostname()) != "" {
+	if isExporter(doc) {
 		return "USD"
 	}
 	if own := localDollar(doc); own != "" {
@@ -163,12 +163,17 @@ func dollarOf(doc *page.Document) string {
 	return ""
 }
 
+// isExporter reports a page of a known exporter.
+func isExporter(doc *page.Document) bool {
+	return sites.Of(doc).Name != "" || sites.NameOf(doc.URL.Hostname()) != ""
+}
+
 // setCountry records where the car is. A price on the domestic market of another
 // country than Japan is not FOB, and the costs of shipping from Japan do not apply.
 func (l *Listing) setCountry(doc *page.Document) {
 	car := &l.Car
 	home := domainOf(doc.URL.Hostname())
-	exporter := sites.Of(doc).Name != "" || sites.NameOf(doc.URL.Hostname()) != ""
+	exporter := isExporter(doc)
 	car.LocatedIn = countryOf(car.Location)
 	if car.LocatedIn == "" && home != nil && !exporter {
 		car.LocatedIn = home.country

@@ -40,11 +40,7 @@ func (m *Matcher) Explain(ctx context.Context, car vehicle.Car, cat *tra.Catalog
 		return Choice{}, nil, err
 	}
 	q := newQuery(car, m.indexes(cat).of(entriesOf(cat, choice.Make)))
-	var code chassis.Code
-	if codes := listedCodes(car, q.entries); len(codes) > 0 {
-		code = codes[0]
-	}
-	return choice, q.scored(code, []tra.Label{tra.ParseLabel(choice.Make, choice.Label)}), nil
+	return choice, q.scored(firstCode(car, q.entries), []tra.Label{tra.ParseLabel(choice.Make, choice.Label)}), nil
 }
 
 // maxOthers is how many other entries Others returns.
@@ -54,11 +50,7 @@ const maxOthers = 5
 // the likeliest first.
 func (m *Matcher) Others(car vehicle.Car, cat *tra.Catalogue, choice Choice) (others []vehicle.Candidate) {
 	q := newQuery(car, m.indexes(cat).of(entriesOf(cat, choice.Make)))
-	var code chassis.Code
-	if codes := listedCodes(car, q.entries); len(codes) > 0 {
-		code = codes[0]
-	}
-	for _, s := range q.scored(code, nil) {
+	for _, s := range q.scored(firstCode(car, q.entries), nil) {
 		if s.ModelBody != choice.Label && len(others) < maxOthers {
 			others = append(others, s.candidate)
 		}

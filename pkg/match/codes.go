@@ -34,6 +34,14 @@ func listedCodes(car vehicle.Car, entries *tra.Entries) []chassis.Code {
 	return codeWords(car, entries)
 }
 
+// firstCode returns the first of the listed codes; an empty one for a listing without.
+func firstCode(car vehicle.Car, entries *tra.Entries) (code chassis.Code) {
+	if codes := listedCodes(car, entries); len(codes) > 0 {
+		code = codes[0]
+	}
+	return code
+}
+
 // splitMasked splits a code and a masked serial without a hyphen: KSP1302103***.
 func splitMasked(cell string, entries *tra.Entries) []chassis.Code {
 	if !strings.Contains(cell, "*") {

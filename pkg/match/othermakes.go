@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"ushuru/pkg/chassis"
 	"ushuru/pkg/match/naming"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
@@ -19,10 +18,9 @@ func acrossMakes(car vehicle.Car, cat *tra.Catalogue, indexes *indexCache, refus
 	for _, mk := range cat.Makes() {
 		entries := entriesOf(cat, mk)
 		q := newQuery(car, indexes.of(entries))
-		var code chassis.Code
 		var fitting []tra.Label
-		if codes := listedCodes(car, entries); len(codes) > 0 {
-			code = codes[0]
+		code := firstCode(car, entries)
+		if code.Code != "" {
 			fitting, _ = q.byModel(slices.Concat(entries.ByCode(code.Code), q.withOtherLetter(code.Code)))
 		}
 		if len(fitting) > 0 || len(q.name.mentions) > 0 || len(entries.ByCode(code.Code)) > 0 {
@@ -42,10 +40,7 @@ func (q *query) otherMakes(cat *tra.Catalogue, indexes *indexCache, refused *Err
 		if mk == q.entries.Make || len(other.name.mentions) == 0 {
 			continue
 		}
-		var code chassis.Code
-		if codes := listedCodes(q.car, other.entries); len(codes) > 0 {
-			code = codes[0]
-		}
+		code := firstCode(q.car, other.entries)
 		fitting, _ := other.byModel(other.entries.ByCode(code.Code))
 		found = found.with(other.scored(code, fitting))
 	}

@@ -1,5 +1,7 @@
 package sheet
 
+import "slices"
+
 // The values of Ask.About that are not the rule of a red flag.
 const (
 	AskRepair  = "repair_not_stated"
@@ -40,10 +42,5 @@ func QuestionsFor(r *Report) []Ask {
 }
 
 func hasQuestion(list []Ask, about string) bool {
-	for _, ask := range list {
-		if ask.About == about {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(ask Ask) bool { return ask.About == about })
 }

@@ -113,7 +113,8 @@ func (f *fetcher[T]) call(ctx context.Context, held *heldLease) (cachedAnswer[T]
 		store.lists.Add(f.key, s)
 	}
 	defer held.stop()
-	if err := retryWrite(ctx, func() error { return save(ctx, store, f.key, s, life, held) }); err != nil {
+	retries := pace.Backoff{InitialDelay: retryDelay, MaxDelay: time.Second, Timeout: storeTimeout}
+	if err := pace.Retry(ctx, retries, func() error { return save(ctx, store, f.key, s, life, held) }); err != nil {
 		return cachedAnswer[T]{s, true, true}, err
 	}
 	if f.then != nil {
@@ -125,11 +126,6 @@ func (f *fetcher[T]) call(ctx context.Context, held *heldLease) (cachedAnswer[T]
 // storeTimeout is how long a write of an answer is retried while Redis is not
 // available.
 const storeTimeout = 30 * time.Second
-
-// retryWrite retries a write until it succeeds, ctx ends or storeTimeout passes.
-func retryWrite(ctx context.Context, write func() error) error {
-	return pace.Retry(ctx, pace.Backoff{InitialDelay: retryDelay, MaxDelay: time.Second, Timeout: storeTimeout}, write)
-}
 
 // cachedAnswer is an answer of the cache; fresh means that it has not expired.
 type cachedAnswer[T any] struct {

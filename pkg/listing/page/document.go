@@ -1,15 +1,16 @@
+// Package page parses the HTML of a listing page and claims what any page says
+// of its car, whichever site it is of: labels and their values, title and
+// metadata, script data, pictures and the link of an inspection sheet.
 package page
 
 import (
 	"bytes"
-	"iter"
-	"net/url"
-	"strings"
-
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 	"golang.org/x/net/html/charset"
-
+	"iter"
+	"net/url"
+	"strings"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/dom"

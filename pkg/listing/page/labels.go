@@ -110,13 +110,8 @@ func (d *Document) ownPrices(pairs []pairs.Pair, main *card) (own, unclear []pai
 
 // NamesMake reports a text that names a known make.
 func NamesMake(s string) bool {
-	words := strings.Fields(s)
-	for i := range words {
-		if maker, _ := CutMake(words[i:]); maker != "" {
-			return true
-		}
-	}
-	return false
+	maker, _ := FindMake(strings.Fields(s))
+	return maker != ""
 }
 
 // ClaimLooseLabels claims the pairs outside tables and lists. They are trusted less

@@ -90,19 +90,15 @@ func ClaimName(doc *Document, c *claim.List, name string) {
 // address: where it holds the make and then the model, /toyota/succeed%20van/,
 // the rest of an og:title can be the grade.
 func claimNames(doc *Document, title string, c *claim.List) {
-	words := strings.Fields(claim.Latin(title))
-	for i := range words {
-		maker, rest := CutMake(words[i:])
-		if maker == "" {
-			continue
-		}
-		c.Add(claim.FieldMake, maker)
-		model, grade := splitName(doc, maker, rest)
-		c.Add(claim.FieldModel, model)
-		if title == doc.Meta["og:title"] && isGrade(grade) {
-			c.Add(claim.FieldVersion, grade)
-		}
+	maker, rest := FindMake(strings.Fields(claim.Latin(title)))
+	if maker == "" {
 		return
+	}
+	c.Add(claim.FieldMake, maker)
+	model, grade := splitName(doc, maker, rest)
+	c.Add(claim.FieldModel, model)
+	if title == doc.Meta["og:title"] && isGrade(grade) {
+		c.Add(claim.FieldVersion, grade)
 	}
 }
 

@@ -21,6 +21,16 @@ func CutMake(words []string) (maker string, rest []string) {
 	return "", nil
 }
 
+// FindMake returns the first make that words name, with the words after it; "" for none.
+func FindMake(words []string) (maker string, rest []string) {
+	for i := range words {
+		if maker, rest = CutMake(words[i:]); maker != "" {
+			break
+		}
+	}
+	return maker, rest
+}
+
 // AddName claims make, model and grade of a name such as "HONDA FIT 13G". Where
 // the model ends must be known from elsewhere: the page's address, its trail of
 // links, or a shorter form of the name. A single word is the model.

@@ -1,11 +1,11 @@
+// Package pairs finds the labels of a page with the values beside them, in any markup:
+// tables, lists, rows of boxes, lines of text.
 package pairs
 
 import (
-	"strings"
-
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
-
+	"strings"
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/dom"
 )

@@ -41,7 +41,7 @@ func (car *carEntry) isOther(doc *page.Document, c *claim.List) bool {
 	}
 	maker := makeOf(n)
 	if maker == "" {
-		maker = makerOfName(n.Word("name"))
+		maker, _ = page.FindMake(strings.Fields(n.Word("name")))
 	}
 	if _, otherMake := doc.NamesCar(c, maker, modelOf(n, maker)); otherMake {
 		return true
@@ -60,17 +60,6 @@ func usualMake(field, value string) string {
 		return known
 	}
 	return value
-}
-
-// makerOfName returns the make in the name of a vehicle, "" when there is none.
-func makerOfName(name string) string {
-	words := strings.Fields(name)
-	for i := range words {
-		if maker, _ := page.CutMake(words[i:]); maker != "" {
-			return maker
-		}
-	}
-	return ""
 }
 
 // reject records what a vehicle that is not the page's own says.

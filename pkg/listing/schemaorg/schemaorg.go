@@ -1,8 +1,10 @@
+// Package schemaorg claims what a page's schema.org data say of its car. It
+// finds the node that is the page's own car and reads its make, model, dates,
+// engine, fuel, mileage, offers and pictures.
 package schemaorg
 
 import (
 	"slices"
-
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/page"
 	"ushuru/pkg/listing/schemaorg/graph"

@@ -1,13 +1,13 @@
+// Package scripts reads the data that a page gives to its own scripts: JSON and the
+// payload of React server components.
 package scripts
 
 import (
 	"encoding/json"
+	"golang.org/x/net/html/atom"
 	"maps"
 	"slices"
 	"strings"
-
-	"golang.org/x/net/html/atom"
-
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"

@@ -26,16 +26,16 @@ func lower(a, b sheet.Level) sheet.Level {
 // clarity of a block can lower the level, but cannot raise it above the level
 // that the checks leave.
 func (in *interpreter) confidence() sheet.Confidence {
-	r, clarity := in.report, &in.raw.Reading.Clarity
+	r, clarity := in.report, in.raw.Reading.Clarity
 	block := func(word string, prefixes ...string) sheet.Level {
 		return lower(clarityLevel(word), in.checked(prefixes...))
 	}
 	c := sheet.Confidence{
-		House: block(clarity.House, "house", "lot", "auction_date"), Vehicle: block(clarity.Vehicle, "vehicle"),
-		Dates: block(clarity.Dates, "dates"), Mileage: block(clarity.Mileage, "mileage"),
-		Grades: block(clarity.Grades, "grades"), RepairHistory: block(clarity.Repair, "repair_history"),
-		Equipment: block(clarity.Equipment, "equipment"), Notes: block(clarity.Notes, "notes"),
-		BodyMap: block(clarity.Map, "body_map", "glass", "tyres_mm"), Documents: block(clarity.Documents, "documents"),
+		House: block(clarity["house"], "house", "lot", "auction_date"), Vehicle: block(clarity["vehicle"], "vehicle"),
+		Dates: block(clarity["dates"], "dates"), Mileage: block(clarity["mileage"], "mileage"),
+		Grades: block(clarity["grades"], "grades"), RepairHistory: block(clarity["repair_history"], "repair_history"),
+		Equipment: block(clarity["equipment"], "equipment"), Notes: block(clarity["notes"], "notes"),
+		BodyMap: block(clarity["map"], "body_map", "glass", "tyres_mm"), Documents: block(clarity["documents"], "documents"),
 	}
 	if r.Mileage.Value == nil {
 		c.Mileage = sheet.Nothing

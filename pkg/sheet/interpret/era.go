@@ -45,12 +45,14 @@ var eraPattern = regexp.MustCompile(`^([RHS]?)(\d{1,2})\s*[年/.\-]\s*(\d{1,2})(
 var westernPattern = regexp.MustCompile(`^(?:[RHS]?\d{0,2}\()?((?:19|20)\d\d)\)?` +
 	`\s*[年/.\-]\s*(\d{1,2})(?:\s*月?|\s*[月/.\-]\s*(\d{1,2})\s*日?)$`)
 
+// number reads digits, or nothing.
+func number(s string) int {
+	n, _ := strconv.Atoi(s)
+	return n
+}
+
 // parseWestern puts a date with a year of four digits into its era.
 func parseWestern(match []string) (eraDate, bool) {
-	number := func(s string) int {
-		n, _ := strconv.Atoi(s) // digits, or nothing
-		return n
-	}
 	m := month{number(match[1]), number(match[2])}
 	for _, e := range eras {
 		if !m.after(e.last) && !e.first.after(m) && m.month >= 1 && m.month <= 12 {
@@ -78,10 +80,6 @@ func parseEra(text string) (eraDate, bool) {
 	match := eraPattern.FindStringSubmatch(text)
 	if match == nil {
 		return eraDate{}, false
-	}
-	number := func(s string) int {
-		n, _ := strconv.Atoi(s) // digits, or nothing
-		return n
 	}
 	d := eraDate{match[1], number(match[2]), number(match[3]), number(match[4])}
 	return d, d.year >= 1 && d.month0 >= 1 && d.month0 <= 12 && d.day0 <= 31

@@ -12,7 +12,7 @@ import (
 func (in *interpreter) said() {
 	texts := in.written()
 	for _, subject := range sheet.Subjects {
-		raw := in.raw.Reading.Said.Of(string(subject))
+		raw := in.raw.Reading.Said[string(subject)]
 		if raw.Answer != "yes" && raw.Answer != "no" {
 			continue
 		}

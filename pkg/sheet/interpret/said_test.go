@@ -35,7 +35,7 @@ func TestAnswersAndWordsAreJoined(t *testing.T) {
 	} {
 		raw := transcribetest.Prius()
 		raw.Reading.Notes = []transcribe.Note{{Author: transcribe.InspectorNotes, JP: c.note, Kind: "info", Area: "inside"}}
-		raw.Reading.Said.Flood = transcribe.Answer{Answer: c.answer, Quote: c.says}
+		raw.Reading.Said = map[string]transcribe.Answer{"flood": {Answer: c.answer, Quote: c.says}}
 		r := interpret.Transcript(raw, interpret.Known{Now: now})
 		i := slices.IndexFunc(r.RedFlags, func(f sheet.RedFlag) bool { return f.Category == "flood" })
 		got, quote := condition.None, ""

@@ -95,7 +95,7 @@ func TestWithoutASecondLookConfidenceIsLower(t *testing.T) {
 }
 
 func TestTheModelCanOnlyLowerConfidence(t *testing.T) {
-	r := read(func(raw *transcribe.Transcript) { raw.Reading.Clarity.Notes = "doubtful" })
+	r := read(func(raw *transcribe.Transcript) { raw.Reading.Clarity["notes"] = "doubtful" })
 	if r.Confidence.Notes != sheet.Doubtful {
 		t.Errorf("%+v", r.Confidence)
 	}

@@ -8,8 +8,6 @@ package scan
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"time"
 
@@ -53,8 +51,6 @@ type Image struct {
 // Sheet is a loaded sheet.
 type Sheet struct {
 	Kind   Kind
-	SHA256 string // of the original bytes, in hex: the same file is the same sheet
-	Bytes  int    // of the original
 	Images []Image
 }
 
@@ -152,8 +148,7 @@ func (l *Loader) Load(ctx context.Context, data []byte) (*Sheet, error) {
 		return nil, interrupted(ctx)
 	}
 	defer release()
-	sum := sha256.Sum256(data)
-	sheet := &Sheet{Kind: kind, SHA256: hex.EncodeToString(sum[:]), Bytes: len(data)}
+	sheet := &Sheet{Kind: kind}
 	if kind == PDF {
 		sheet.Images, err = l.pages(ctx, data)
 	} else {

@@ -23,51 +23,31 @@ type Classification struct {
 
 // Reading is the answer to the second question: what is printed where.
 type Reading struct {
-	House         House        `json:"house"`
-	Lot           string       `json:"lot"`
-	AuctionDate   string       `json:"auction_date"`
-	Vehicle       Vehicle      `json:"vehicle"`
-	Dates         Dates        `json:"dates"`
-	Mileage       Mileage      `json:"mileage"`
-	Grades        Grades       `json:"grades"`
-	Repair        string       `json:"repair_history"`
-	Equipment     []string     `json:"equipment"`
-	Notes         []Note       `json:"notes"`
-	Legend        []LegendLine `json:"legend"`
-	Map           []Mark       `json:"map"`
-	Tyres         Tyres        `json:"tyres"`
-	GlassCircled  []string     `json:"glass_circled"`
-	InsideCircled []string     `json:"inside_circled"`
-	MeterCircled  string       `json:"meter_circled"`
-	Documents     Documents    `json:"documents"`
-	Said          Said         `json:"said"`
-	Clarity       Clarity      `json:"clarity"`
-}
-
-// Said is what the sheet says of eight grave matters.
-type Said struct {
-	Accident Answer `json:"accident"`
-	Flood    Answer `json:"flood"`
-	Fire     Answer `json:"fire"`
-	Theft    Answer `json:"theft"`
-	Meter    Answer `json:"meter"`
-	Frame    Answer `json:"frame"`
-	Engine   Answer `json:"engine"`
-	Airbag   Answer `json:"airbag"`
+	House         House             `json:"house"`
+	Lot           string            `json:"lot"`
+	AuctionDate   string            `json:"auction_date"`
+	Vehicle       Vehicle           `json:"vehicle"`
+	Dates         Dates             `json:"dates"`
+	Mileage       Mileage           `json:"mileage"`
+	Grades        Grades            `json:"grades"`
+	Repair        string            `json:"repair_history"`
+	Equipment     []string          `json:"equipment"`
+	Notes         []Note            `json:"notes"`
+	Legend        []LegendLine      `json:"legend"`
+	Map           []Mark            `json:"map"`
+	Tyres         Tyres             `json:"tyres"`
+	GlassCircled  []string          `json:"glass_circled"`
+	InsideCircled []string          `json:"inside_circled"`
+	MeterCircled  string            `json:"meter_circled"`
+	Documents     Documents         `json:"documents"`
+	Said          map[string]Answer `json:"said"`    // on the grave matters of sheet.Subjects
+	Clarity       map[string]string `json:"clarity"` // how clearly each block can be read, by the model's own word
 }
 
 // Answer is yes, no or not_said, with what the sheet writes.
 type Answer struct {
 	Answer string `json:"answer"`
 	Quote  string `json:"quote"`
-}
-
-// Of returns the answer on a subject.
-func (s *Said) Of(subject string) Answer {
-	return map[string]Answer{
-		"accident": s.Accident, "flood": s.Flood, "fire": s.Fire, "theft": s.Theft, "meter": s.Meter, "frame": s.Frame,
-		"engine": s.Engine, "airbag": s.Airbag,
-	}[subject]
 }
 
 // House is the auction house.
@@ -162,20 +142,6 @@ type Documents struct {
 	Warranty    string   `json:"warranty"`
 	Recycle     string   `json:"recycle_yen"`
 	Later       []string `json:"items_later"`
-}
-
-// Clarity is how clearly each block can be read, by the model's own word.
-type Clarity struct {
-	House     string `json:"house"`
-	Vehicle   string `json:"vehicle"`
-	Dates     string `json:"dates"`
-	Mileage   string `json:"mileage"`
-	Grades    string `json:"grades"`
-	Repair    string `json:"repair_history"`
-	Equipment string `json:"equipment"`
-	Notes     string `json:"notes"`
-	Map       string `json:"map"`
-	Documents string `json:"documents"`
 }
 
 // SecondReading is the answer to the third question: the most important values once

@@ -1,12 +1,14 @@
+// Package graph reads the schema.org data of a page, JSON-LD, microdata and
+// RDFa, into one graph of nodes. Broken JSON is read as far as its meaning is
+// certain; time, size and depth are bounded.
 package graph
 
 import (
+	"golang.org/x/net/html"
 	"slices"
 	"strings"
 	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
-
-	"golang.org/x/net/html"
 )
 
 // The names of the three syntaxes, as sources of values.
