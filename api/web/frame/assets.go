@@ -3,6 +3,7 @@ package frame
 import (
 	"embed"
 	"fmt"
+	"io/fs"
 )
 
 //go:embed assets
@@ -10,13 +11,9 @@ var assetFiles embed.FS
 
 // readAssets reads the embedded files.
 func readAssets() (*Files, error) {
-	entries, err := assetFiles.ReadDir("assets")
+	names, err := fs.Glob(assetFiles, "assets/*")
 	if err != nil {
 		return nil, fmt.Errorf("frame: assets: %w", err)
-	}
-	names := make([]string, len(entries))
-	for i, entry := range entries {
-		names[i] = "assets/" + entry.Name()
 	}
 	return ReadFiles("/static/", assetFiles, names...)
 }

@@ -37,7 +37,6 @@ type Options struct {
 type Frame struct {
 	options Options
 	assets  *Files
-	layouts map[string]*template.Template // by language
 	screens screens
 }
 
@@ -47,15 +46,13 @@ func New(o Options) (*Frame, error) {
 		return nil, errors.New("frame: options without Failed or LoggedPath")
 	}
 	o.Log = cmp.Or(o.Log, slog.Default())
-	f := &Frame{options: o, layouts: map[string]*template.Template{}, screens: screens{}}
+	f := &Frame{options: o, screens: screens{}}
+	for _, lang := range Languages {
+		f.screens[lang] = map[string]*template.Template{}
+	}
 	var err error
-	if f.assets, err = readAssets(); err != nil {
-		return nil, err
-	}
-	if err := f.readLayouts(); err != nil {
-		return nil, err
-	}
-	return f, nil
+	f.assets, err = readAssets()
+	return f, err
 }
 
 // Assets are the files of the pages. Other pages of the service share their style.

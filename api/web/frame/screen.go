@@ -55,19 +55,6 @@ type screens map[string]map[string]*template.Template
 // Languages of the pages. The first is the default.
 var Languages = []string{message.English, message.Swahili}
 
-// readLayouts reads the embedded layout. Each language has its own, because the functions
-// of a template say its texts.
-func (f *Frame) readLayouts() error {
-	for _, lang := range Languages {
-		layout, err := template.New(layoutFile).Funcs(functions(lang, f.assets)).ParseFS(layoutFiles, "templates/"+layoutFile)
-		if err != nil {
-			return fmt.Errorf("frame: layout: %w", err)
-		}
-		f.layouts[lang], f.screens[lang] = layout, map[string]*template.Template{}
-	}
-	return nil
-}
-
 // The layout of all pages, and the file of a folder of templates that has parts of several.
 const (
 	layoutFile = "layout.html"
@@ -75,7 +62,8 @@ const (
 )
 
 // Add reads the templates of a folder, each of which is a screen that Render knows by its
-// name. What the file parts.html defines is known to all of them.
+// name. What the file parts.html defines is known to all of them. Each language has its own
+// templates, because their functions say its texts.
 func (f *Frame) Add(files fs.FS, folder string) error {
 	entries, err := fs.ReadDir(files, folder)
 	if err != nil {
@@ -86,7 +74,7 @@ func (f *Frame) Add(files fs.FS, folder string) error {
 			if entry.Name() == partsFile {
 				continue
 			}
-			own, err := f.layouts[lang].Clone()
+			own, err := template.New(layoutFile).Funcs(functions(lang, f.assets)).ParseFS(layoutFiles, "templates/"+layoutFile)
 			if _, has := fs.Stat(files, path.Join(folder, partsFile)); err == nil && has == nil {
 				own, err = own.ParseFS(files, path.Join(folder, partsFile))
 			}
