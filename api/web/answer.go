@@ -197,7 +197,9 @@ func (p *Pages) resultOf(w http.ResponseWriter, r *http.Request, found *link) (*
 	if err != nil {
 		return nil, err
 	}
-	view := &result{car: car{e}, made: p.madeOf(w, r, found), Parts: figures.PartsOf(e.Summary), Pictures: p.picturesFor(r, found, e.Car)}
+	view := &result{
+		car: car{e}, made: p.madeOf(w, r, found), Parts: figures.PartsOf(e.Summary), Pictures: p.picturesFor(r, found, e.Car),
+	}
 	view.Old, view.Request = view.Old || view.hasExpired(), view.Request.ofEstimate(&e)
 	view.Why = figures.GroundsOf(&e, view.Link(), view.Request.Fields.Get(fieldMatched))
 	view.Linked = p.linkedSheetOf(r, found, &e, view.lang)
@@ -296,7 +298,7 @@ func (v *result) Message() string {
 // sellerMessage returns a message with questions for a seller, who reads English.
 func sellerMessage(car, link string, questions []string) string {
 	said := message.Say("page/ask.message", message.Values{"car": car, "url": link}).EN
-	lines := []string{strings.Replace(said, ": \n", ".\n", 1)} // what has no link
+	lines := append(make([]string, 0, 1+len(questions)), strings.Replace(said, ": \n", ".\n", 1)) // what has no link
 	for i, question := range questions {
 		lines = append(lines, strconv.Itoa(i+1)+". "+question)
 	}

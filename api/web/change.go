@@ -50,9 +50,13 @@ func changesOf(view *result, entered url.Values, why *problem.Problem, lang stri
 	}
 	landing, _ := frame.Say(lang, "change.days", "from", view.Summary.Landing.From, "to", view.Summary.Landing.To)
 	form.Fields = []changed{
-		{Name: termPrice, line: "car_price"}, {Name: termFreight, line: "freight"}, {Name: termInsurance, line: "insurance"},
-		{Name: termYear, Kind: "numeric", Now: strconv.Itoa(view.Car.Year)}, {Name: termLanding, Kind: "date", Now: landing},
-		{Name: termRate, Now: view.DriveAway.Exchange.Others.String()}, {Name: termAgent, line: "clearing_agent"},
+		{Name: termPrice, line: "car_price"},
+		{Name: termFreight, line: "freight"},
+		{Name: termInsurance, line: "insurance"},
+		{Name: termYear, Kind: "numeric", Now: strconv.Itoa(view.Car.Year)},
+		{Name: termLanding, Kind: "date", Now: landing},
+		{Name: termRate, Now: view.DriveAway.Exchange.Others.String()},
+		{Name: termAgent, line: "clearing_agent"},
 	}
 	for i := range form.Fields {
 		f := &form.Fields[i]
@@ -64,7 +68,8 @@ func changesOf(view *result, entered url.Values, why *problem.Problem, lang stri
 			if l.Code != f.line {
 				continue
 			}
-			f.Now, f.Source = frame.InDollars(l.AmountUSD.Decimal().Round(0).IntPart()), message.Say("page/money.standing_"+string(l.Standing), nil)
+			f.Now = frame.InDollars(l.AmountUSD.Decimal().Round(0).IntPart())
+			f.Source = message.Say("page/money.standing_"+string(l.Standing), nil)
 			if l.PaidIn == "TZS" {
 				f.Now = "TSh " + frame.Whole(l.AmountTZS.Decimal().Round(0).IntPart())
 			}

@@ -51,6 +51,8 @@ func (p *Pages) knownCosts(
 
 // choice is the page where a visitor chooses another entry of the authority's list.
 type choice struct {
+	entries
+
 	Name    string
 	Back    string     // address of the answer
 	Here    string     // path of this page
@@ -58,9 +60,7 @@ type choice struct {
 	Query   string
 	Current string
 	Request form
-
-	entries
-	Total int `json:"total"` // entries that fit the query
+	Total   int `json:"total"` // entries that fit the query
 }
 
 // entries are entries of the authority's list, with what a car costs as each.

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"time"
@@ -52,9 +53,12 @@ func (p *Pages) begin(ctx context.Context, wanted *link, prefer string) error {
 
 // upload gives the form of a request to the API as it arrives, and waits for no result.
 func (p *Pages) upload(w http.ResponseWriter, r *http.Request) (*link, error) {
-	sent := r.Clone(r.Context())
-	sent.URL = &url.URL{Path: pathReport}
-	sent.Header = http.Header{"Content-Type": {r.Header.Get("Content-Type")}, "Prefer": {later}}
 	made := &link{Link: links.Link{Path: pathReport, Fields: url.Values{}}}
+	sent, err := http.NewRequestWithContext(r.Context(), http.MethodPost, pathReport, r.Body)
+	if err != nil {
+		return made, fmt.Errorf("web: request: %w", err)
+	}
+	sent.ContentLength = r.ContentLength
+	sent.Header = http.Header{"Content-Type": {r.Header.Get("Content-Type")}, "Prefer": {later}}
 	return made, made.begun(p.api.Send(sent, &frame.Response{Head: http.Header{}, Control: http.NewResponseController(w)}))
 }

@@ -182,11 +182,12 @@ func (p *Pages) findOther(r *http.Request, found *link) (other *link, instead st
 	if err != nil {
 		return nil, "", err
 	}
-	if other, err = p.answerAt(r, typed); err != nil && !errors.Is(err, errUnknown) {
-		return nil, "", err
-	}
-	if err != nil || other == nil {
+	other, err = p.answerAt(r, typed)
+	switch {
+	case errors.Is(err, errUnknown), err == nil && other == nil:
 		return nil, frame.Address("/c", url.Values{"u1": {typed}, "u2": {own}}), nil
+	case err != nil:
+		return nil, "", err
 	}
 	running, err := p.settle(r, other)
 	if err == nil && (running != nil || other.Shown.Failed != nil) {
@@ -208,9 +209,8 @@ func (p *Pages) judge(r *http.Request, answers [2]*link, view *comparison) (c ve
 	}
 	pair := advice.Pair{Car1: cars[0], Car2: cars[1], Condition1: conditions[0], Condition2: conditions[1]}
 	verdict := advice.Judge(pair)
-	c = vehicle.Comparison{
-		Object: vehicle.ObjectComparison, Lang: view.lang, Verdict: &verdict, Recommendation: advice.Write(verdict, pair, view.lang),
-	}
+	c = vehicle.Comparison{Object: vehicle.ObjectComparison, Lang: view.lang, Verdict: &verdict}
+	c.Recommendation = advice.Write(verdict, pair, view.lang)
 	c.Car1, c.Car2 = pair.Cars()
 	return c, nil
 }

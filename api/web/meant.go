@@ -73,7 +73,7 @@ func isSheetLink(link string) bool {
 // the link of a car, and for what the API is to refuse.
 func (p *Pages) meant(w http.ResponseWriter, r *http.Request, text string) (answered bool, err error) {
 	if at := p.ownAnswer(r, text); at != nil { // of a message that somebody shared
-		http.Redirect(w, r, at.RequestURI(), http.StatusSeeOther) //nolint:gosec // a path of these pages
+		http.Redirect(w, r, at.RequestURI(), http.StatusSeeOther)
 		return true, nil
 	}
 	links, lines, isBill := linksIn(text), "", false

@@ -96,12 +96,8 @@ func (p *Pages) refusal(w http.ResponseWriter, r *http.Request, found *link) err
 	case kindBill:
 		view.Change, view.ChangeText = frame.Address("/bill", view.Request.Fields), "bill.another"
 	}
-	if view.Car != nil {
-		view.Request = view.Request.describing(*view.Car, "")
-	}
-	if view.Request.Sent { // the page is not kept, so the button sends it again
-		view.PressAgain, view.Again, view.Offer = view.Again, false, false
-		view.Hand = view.Hand || view.Key == "incomplete" && view.Car != nil && missingOf(*view.Car) != ""
+	if view.Request.Sent {
+		view.sent()
 	}
 	if view.Hand {
 		view.ByHand = byHandOf(why.Car, found.terms)
@@ -112,6 +108,16 @@ func (p *Pages) refusal(w http.ResponseWriter, r *http.Request, found *link) err
 		}
 	}
 	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "refusal", Body: &view})
+}
+
+// sent changes what is offered for a page that the visitor's browser sent: it is not kept, so the button
+// sends it again.
+func (v *refused) sent() {
+	v.PressAgain, v.Again, v.Offer = v.Again, false, false
+	if v.Car != nil {
+		v.Request = v.Request.describing(*v.Car, "")
+		v.Hand = v.Hand || v.Key == "incomplete" && missingOf(*v.Car) != ""
+	}
 }
 
 // offer adds what helps with a car that was read: its entries, or the field that is missing.

@@ -65,7 +65,8 @@ func (*Pages) forward(w http.ResponseWriter, r *http.Request, data []byte, to re
 	whole := around.Bytes()
 	body := io.MultiReader(bytes.NewReader(whole[:head]), bytes.NewReader(data), bytes.NewReader(whole[head:]))
 	r = r.Clone(r.Context())
-	r.Body, r.ContentLength, r.PostForm, r.Form = io.NopCloser(body), int64(len(whole)+len(data)), nil, nil
+	r.Body, r.ContentLength = io.NopCloser(body), int64(len(whole)+len(data))
+	r.PostForm, r.Form, r.MultipartForm = nil, nil, nil // this form is read from its beginning
 	r.Header.Set("Content-Type", form.FormDataContentType())
 	return to(w, r)
 }

@@ -36,7 +36,16 @@ func TestAFileIsWhatItsBytesAre(t *testing.T) {
 			var to, got string
 			_, h := served(t, func(w http.ResponseWriter, r *http.Request) {
 				if r.Method == http.MethodPost {
-					body, err := io.ReadAll(r.Body)
+					read := io.Reader(r.Body)
+					if r.URL.Path == pathReport {
+						file, _, err := r.FormFile("file")
+						if err != nil {
+							t.Errorf("the API got no form with a file: %v", err)
+							return
+						}
+						read = file
+					}
+					body, err := io.ReadAll(read)
 					if err != nil {
 						t.Error(err)
 					}

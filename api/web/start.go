@@ -27,7 +27,9 @@ func (p *Pages) lead(
 
 // refuse responds with the form again and why what was entered does not do. Other errors
 // are returned.
-func (p *Pages) refuse(w http.ResponseWriter, r *http.Request, err error, again func(message.Text, *problem.Problem) error) error {
+func (p *Pages) refuse(
+	w http.ResponseWriter, r *http.Request, err error, again func(message.Text, *problem.Problem) error,
+) error {
 	why, ok := err.(*problem.Problem) //nolint:errorlint // the API's own, unwrapped
 	if !ok {
 		return err

@@ -73,10 +73,15 @@ type Pages struct {
 	streams   pace.Counts  // of events, by the network
 }
 
+// isWhole reports options with all that the pages cannot do without.
+func (o Options) isWhole() bool {
+	return o.API != nil && o.Keyed != nil && o.Redis != nil && o.Watch != nil && o.Costs != nil && o.Names != nil &&
+		o.Models != nil && o.Terms != nil && o.Processor != nil && o.Compute != nil
+}
+
 // New reads the embedded templates and assets.
 func New(o Options) (*Pages, error) {
-	if o.API == nil || o.Keyed == nil || o.Redis == nil || o.Watch == nil || o.Costs == nil || o.Names == nil ||
-		o.Models == nil || o.Terms == nil || o.Processor == nil || o.Compute == nil {
+	if !o.isWhole() {
 		return nil, errors.New("web: options without API, Keyed, Redis, Watch, Costs, Names, Models, Terms, Processor or Compute")
 	}
 	if o.Draining == nil {

@@ -165,7 +165,8 @@ func (o *lotOptions) query() (query url.Values, wrong string) {
 	} {
 		said := o.Value(sum.field)
 		number, ok := frame.Sum(said, sum.currency)
-		if yen, err := money.ParseDecimal(said); sum.field == "yen" && err == nil { // 149.875 is no sum, whose thousands a point may separate
+		// 149.875 is no sum, whose thousands a point may separate.
+		if yen, err := money.ParseDecimal(said); sum.field == "yen" && err == nil {
 			number, ok = yen.String(), true
 		}
 		switch {

@@ -205,7 +205,7 @@ func (l *Lots) startLots(w http.ResponseWriter, r *http.Request, s session) erro
 	switch {
 	case err == nil:
 		id := strings.TrimPrefix(got.Head.Get("Location"), "/v1/batches/")
-		http.Redirect(w, r, Path+"/"+id, http.StatusSeeOther)
+		http.Redirect(w, r, Path+"/"+id, http.StatusSeeOther) //nolint:gosec // a path of ours
 		return nil
 	case errors.As(err, &why) && (why.Status == http.StatusBadRequest || why.Status == http.StatusUnprocessableEntity):
 		o.Problem = frame.TextOf(why.Notice)

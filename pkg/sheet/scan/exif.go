@@ -15,7 +15,7 @@ func orientation(kind Kind, data []byte) int {
 		return exifOrientation(pngChunk(data, "eXIf"))
 	case WebP:
 		return exifOrientation(webpChunk(data, "EXIF"))
-	case GIF:
+	case GIF, PDF:
 	}
 	return 1
 }

@@ -17,6 +17,7 @@ func decodingMemory(kind Kind, data []byte, config image.Config) int64 {
 	case WebP:
 		// Lossless: the pixels, and once more as they come out of the stream.
 		perPixel = 8
+	case PDF:
 	}
 	return pixels * perPixel
 }
