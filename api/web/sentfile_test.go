@@ -64,3 +64,15 @@ func TestAFileIsWhatItsBytesAre(t *testing.T) {
 		})
 	}
 }
+
+// TestATableFromTheFirstPageIsLookedAt: who has logged in sees how it is understood.
+func TestATableFromTheFirstPageIsLookedAt(t *testing.T) {
+	t.Parallel()
+	_, h := served(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"batches":[]}`)) })
+	cookies := post(h, "/lots/login", "key=ush_key", nil).Header().Values("Set-Cookie")
+	cookie, _, _ := strings.Cut(cookies[len(cookies)-1], ";")
+	w := sendFile(t, h, "/go", cookie, []byte("url,price\nhttps://cars.example/1,5000\n"))
+	if at := w.Header().Get("Location"); w.Code != http.StatusSeeOther || !strings.HasPrefix(at, "/lots/preview?sum=") {
+		t.Errorf("got %d to %q, want 303 to the table\n%s", w.Code, at, w.Body)
+	}
+}
