@@ -256,6 +256,41 @@ func TestChildrenOfAPromotedJobArePromoted(t *testing.T) {
 	}
 }
 
+// TestARowGetsItsResultFromTheCache: the process died after it ended the job and before it told
+// the row, whose result the record does not have. Without the cache the row is told nothing: it
+// gets another job.
+func TestARowGetsItsResultFromTheCache(t *testing.T) {
+	t.Parallel()
+	for name, lost := range map[string]bool{"cached": false, "the cache has lost it": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var told []byte
+			var results *cache.Cache
+			f := enginetest.New(t, enginetest.WithNotifier(tasks.SubscriberBatch, func(_ context.Context, job *jobs.Job, _ []string) error {
+				told = job.Result
+				return nil
+			}), func(o *tasks.Options) { results = o.Results })
+			row := requestCar(f, "key", jobs.Bulk, tasks.RowSubscriber("1", 0))
+			result := []byte(`{"car":{"make":"TOYOTA"},"cached":false}`)
+			if !lost {
+				if err := results.Put(t.Context(), oneCar.Key(), result, time.Now().Add(time.Hour)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			ended, _, err := f.Jobs.End(t.Context(), row, jobs.End{State: jobs.Succeeded, Result: result, Cached: true})
+			if err != nil || string(ended.Result) != string(result) {
+				t.Fatalf("got %+v, %v, want the job with its result", ended, err)
+			}
+			if stored := f.Get(row.ID); stored.State != jobs.Succeeded || stored.Result != nil {
+				t.Errorf("got the record %+v, want one that has ended without the result", stored)
+			}
+			if err := f.Advance(t.Context(), row.ID); err != nil || strings.Contains(string(told), "TOYOTA") == lost {
+				t.Errorf("got %v, and the row was told %s", err, told)
+			}
+		})
+	}
+}
+
 // TestTheResultOfARowIsKeptOnce: its job has it no more, and who asks for the job gets it from
 // the cache, or a new job when it has expired there.
 func TestTheResultOfARowIsKeptOnce(t *testing.T) {

@@ -159,6 +159,9 @@ func (e *Engine) advanceFrom(ctx context.Context, job *jobs.Job) error {
 			return err
 		}
 	}
+	if err := e.addResult(ctx, job); err != nil && !errors.Is(err, jobs.ErrNotFound) {
+		return err
+	}
 	subscribers, err := e.options.Jobs.PublishEnd(ctx, job, rememberedFor(job.Kind, job.Error))
 	if err != nil {
 		return err
@@ -194,7 +197,8 @@ var errNotCached = errors.New("tasks: the result of the job is not cached")
 // keep it from the caller.
 func (e *Engine) end(ctx context.Context, job *jobs.Job, how jobs.End) (*jobs.Job, error) {
 	if how.Result != nil && e.options.BeforeSucceed != nil {
-		if err := e.options.BeforeSucceed(ctx, job, how.Result); err != nil && time.Now().Before(job.Deadline) {
+		err := e.options.BeforeSucceed(ctx, job, how.Result)
+		if how.Cached = err == nil; err != nil && time.Now().Before(job.Deadline) {
 			return nil, fmt.Errorf("%w: %w", errNotCached, err)
 		}
 	}

@@ -74,9 +74,10 @@ func (o *batchOutcomes) eachRow(
 
 // record gives a row the outcome of its job, once. When a row had joined the job of a person
 // and that job ended because of what a person does not wait for, the row stays running:
-// dispatcher.recoverRow gives it a job that waits.
+// dispatcher.recoverRow gives it a job that waits; also when the cache has lost the result before
+// the row got it.
 func (o *batchOutcomes) record(ctx context.Context, id string, row int, job *jobs.Job) (err error) {
-	if tasks.EndedForPerson(job) {
+	if tasks.EndedForPerson(job) || job.State == jobs.Succeeded && job.Result == nil {
 		return nil
 	}
 	var done batch.Recorded

@@ -39,6 +39,9 @@ func (k *Work) wait(r *request.Request, job *jobs.Job, timeout time.Duration) (*
 		stop()
 		cancel()
 		switch {
+		case err == nil && ended.Result == nil: // it failed, or was a row's: the cache has the result
+			ended, err = k.options.Tasks.Job(r.Context(), job.ID)
+			return ended, waiting{}, err
 		case err == nil:
 			k.options.Limits.PersonGoesOn()
 			return ended, waiting{}, nil

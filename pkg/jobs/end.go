@@ -16,7 +16,9 @@ import (
 type End struct {
 	State  State
 	Result json.RawMessage // of a job that succeeded
-	Error  *Error          // of a job that failed
+	// Cached says that the cache has the result: the record of a row's job does not get it.
+	Cached bool
+	Error  *Error // of a job that failed
 	// Steps are the last steps, which have made the result. The job does not end when one
 	// has an output of another run.
 	Steps []string
@@ -32,6 +34,7 @@ type End struct {
 func (s *Store) End(ctx context.Context, job *Job, how End) (ended *Job, subscribers []string, err error) {
 	field, value := "", []byte(nil)
 	switch {
+	case how.Cached && job.Class == Bulk && !job.RequestedByCaller:
 	case how.Result != nil:
 		field, value = "result", redisx.Pack(how.Result)
 	case how.Error != nil:

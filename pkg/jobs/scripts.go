@@ -178,7 +178,7 @@ end
 return {all, redis.call('HEXISTS', KEYS[1], 'promoted')}
 `)
 
-// scriptTrim deletes the steps, outputs and result of a job that has ended, unless a
+// scriptTrim deletes the steps, outputs and result, if any, of a job that has ended, unless a
 // caller requested it. ARGV: TTL in ms.
 var scriptTrim = redis.NewScript(luaNow + `
 if not ended() or redis.call('HEXISTS', KEYS[1], 'asked') == 1 then return 0 end
