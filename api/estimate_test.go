@@ -19,7 +19,9 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/vehicle"
+	"ushuru/tasks"
 )
 
 func estimate(name, path string) scenario {
@@ -124,6 +126,34 @@ func TestCacheHitDiffersInCachedAlone(t *testing.T) {
 	delete(two, "cached")
 	if !reflect.DeepEqual(one, two) {
 		t.Errorf("the hit differs:\n%s\n%s", fresh.body, hit.body)
+	}
+}
+
+// TestACallerWhoJoinsARowAsItEnds waits for the job of a row whose run does not know of the caller:
+// the record does not have the result, and the answer has that of the cache.
+func TestACallerWhoJoinsARowAsItEnds(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, embedded(t), nil)
+	row, err := a.tasks.Submit(t.Context(), tasks.KindEstimate, tasks.EstimateInput{URL: site + "/row"}, tasks.Requester{
+		Owner: a.keyID, Class: jobs.Bulk, Subscriber: tasks.RowSubscriber("1", 0),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		answers <- a.send(t, a.request(t, http.MethodPost, "/v1/estimate", `{"url":"https://cars.example/row"}`))
+	}()
+	testenv.Await(t, "the caller to join the job of the row", func() (any, bool) {
+		job, err := a.jobs.Get(t.Context(), row.ID)
+		return job, err == nil && job.Class == jobs.Interactive
+	})
+	a.put(t, "/row")
+	if _, _, err := a.jobs.End(t.Context(), row, jobs.End{State: jobs.Succeeded, Result: estimateOf(site + "/row"), Cached: true}); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-answers; got.status != http.StatusOK || !strings.Contains(got.body, `"make"`) {
+		t.Errorf("got %d %s, want 200 and the estimate", got.status, got.body)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ushuru/pkg/batch"
+	"ushuru/pkg/jobs"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/webhook"
@@ -96,4 +97,14 @@ func TestTheWebhookOfABatchGetsItsEnd(t *testing.T) {
 	events := f.completions(endpoint.ID)
 	f.is("events", len(events), 1)
 	f.is("batch", events[0].ID, named.ID)
+}
+
+// A row whose job has succeeded, and whose result is lost, stays running: it gets another job.
+func TestARowIsNotEndedWithoutItsResult(t *testing.T) {
+	t.Parallel()
+	f := newDispatcherRig(t, redistest.Open(t, redistest.Start(t).URL))
+	id := f.batch(hooked, 1)
+	f.must(f.dispatch(t.Context()))
+	f.must(f.outcomes.record(t.Context(), id, 0, &jobs.Job{State: jobs.Succeeded}))
+	f.is("state", f.items(id)[0].State, batch.Running)
 }
