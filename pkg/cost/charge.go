@@ -21,10 +21,26 @@ type charge struct {
 	announced string
 }
 
+// chargeKey is what the charges of a car depend on in one calculation.
+type chargeKey struct {
+	day  int64 // as Unix has it
+	made int   // the year of the car
+}
+
 // chargesOn returns how the car may be taxed on a landing day, the highest first.
 // There are several where the sources disagree. On a day with the rules and the age
 // of the authority's answer, its answer decides.
 func (b *calculation) chargesOn(day time.Time) []charge {
+	key := chargeKey{day.Unix(), b.yearMade()}
+	found, known := b.charges[key]
+	if !known {
+		found = b.chargesFor(day)
+		b.charges[key] = found
+	}
+	return slices.Clip(found)
+}
+
+func (b *calculation) chargesFor(day time.Time) []charge {
 	rules, changed := b.rulesUnder(b.tables.law.On(day))
 	rates, predicted := b.ageRatesOn(day)
 	if !changed && !predicted {

@@ -71,7 +71,8 @@ type calculation struct {
 	taxed   taxRange // at the value that is taxed
 	facts   facts
 	step    *vehicle.AgeStep
-	silent  bool // the lines have no name, basis and order, because only the sums are used
+	charges map[chargeKey][]charge // what chargesOn has found, also of copies
+	silent  bool                   // the lines have no name, basis and order, because only the sums are used
 	lines   []vehicle.CostLine
 	missing []vehicle.Missing
 }
@@ -96,7 +97,7 @@ func (t *Tables) begin(e vehicle.Estimate, terms vehicle.Terms, now time.Time) *
 	rate := rateOf(terms)
 	b := &calculation{
 		tables: t, car: e.Car, matched: e.Matched, implied: impliedRatesOf(e.Tax, rate), rate: rate, now: now,
-		day: dateOf(now), asked: now,
+		day: dateOf(now), asked: now, charges: map[chargeKey][]charge{},
 	}
 	if terms.Costs != nil {
 		b.costs = *terms.Costs
