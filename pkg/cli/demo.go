@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"ushuru/pkg/cli/service"
@@ -63,7 +62,13 @@ func (c *demoCommand) Run(r *run) error {
 	if c.Once {
 		return nil
 	}
-	printUsage(r.Out, running)
+	err = writeText(r.Out, "demo.tmpl", map[string]any{
+		"URL": running.URL, "Key": running.Key, "Site": running.Site, "User": demo.OperatorUser, "Password": running.Password,
+		"Cars": listingtest.Cars(), "Doubts": listingtest.Doubts(),
+	})
+	if err != nil {
+		return err
+	}
 	err = running.Wait(r.ctx)
 	_, _ = fmt.Fprintln(r.Out, "\nStopping.")
 	return err
@@ -83,36 +88,4 @@ func firstEstimate(ctx context.Context, running *demo.Demo) (*vehicle.Estimate, 
 		return nil, fmt.Errorf("the demo's estimate failed: %w", err)
 	}
 	return &estimate.Estimate, nil
-}
-
-// printUsage says what to try next.
-func printUsage(w io.Writer, running *demo.Demo) {
-	cars := listingtest.Cars()
-	_, _ = fmt.Fprintf(w, `
-Try it:
-
-  curl -s %s/v1/estimate \
-    -H 'Authorization: Bearer %s' \
-    -H 'Content-Type: application/json' \
-    -d '{"url": "%s"}'
-
-Cars on the SIMULATED listing site:
-
-`, running.URL, running.Key, running.Site+cars[0].Path())
-	for _, car := range cars {
-		_, _ = fmt.Fprintf(w, "  %s\n      %s\n", running.Site+car.Path(), car.Shows)
-	}
-	_, _ = fmt.Fprint(w, "\nPages that can be misread:\n\n")
-	for _, doubt := range listingtest.Doubts() {
-		_, _ = fmt.Fprintf(w, "  %s\n      %s\n", running.Site+doubt.Path(), doubt.Shows)
-		if doubt.Known != "" {
-			_, _ = fmt.Fprintf(w, "      -d '{\"url\": \"%s\", \"known\": %s}'\n", running.Site+doubt.Path(), doubt.Known)
-		}
-	}
-	_, _ = fmt.Fprintf(w, `
-For buyers: %s/
-The queue:  %s/monitoring  (user %s, password %s)
-The API:    %s/openapi.yaml
-Press Ctrl-C to stop. No data is kept.
-`, running.URL, running.URL, demo.OperatorUser, running.Password, running.URL)
 }

@@ -1,9 +1,10 @@
 package cli
 
 import (
-	"fmt"
+	"embed"
 	"io"
 	"strings"
+	"text/template"
 
 	"github.com/alecthomas/kong"
 )
@@ -15,27 +16,57 @@ type manCommand struct{}
 func (manCommand) Run(r *run, parsed *kong.Context) error {
 	version, _, date := Build()
 	day, _, _ := strings.Cut(date, "T")
-	page := manPage{}
-	page.linef(`.TH USHURU 1 "%s" "ushuru %s" "User Commands"`, day, version)
-	page.write(parsed.Model)
-	_, err := io.WriteString(r.Out, page.String())
-	return err
+	about, rest, _ := strings.Cut(parsed.Model.Help, "\n\n")
+	return writeText(r.Out, "man.tmpl", map[string]any{
+		"Version": version, "Day": day, "About": about, "Rest": rest, "App": parsed.Model,
+	})
 }
 
-// manPage is a manual page in the macros of man(7).
-type manPage struct{ strings.Builder }
+//go:embed templates
+var templates embed.FS
 
-func (p *manPage) linef(format string, values ...any) { _, _ = fmt.Fprintf(p, format+"\n", values...) }
-
-// text writes a paragraph of plain text.
-func (p *manPage) text(text string) {
-	for line := range strings.SplitSeq(text, "\n") {
-		if line == "" {
-			p.linef(".PP")
-			continue
-		}
-		p.linef("%s", roff(line))
+// writeText writes a text of the templates.
+func writeText(w io.Writer, name string, data any) error {
+	last := "" // the group of the command before
+	text, err := template.New(name).Funcs(template.FuncMap{
+		"roff": roff, "text": roffText, "trim": strings.TrimSpace,
+		"variables": func(flag *kong.Flag) string {
+			if len(flag.Envs) == 0 {
+				return ""
+			}
+			return " [" + strings.Join(flag.Envs, ", ") + "]"
+		},
+		// group returns the title above a command that begins a group.
+		"group": func(node *kong.Node) string {
+			if node.Group == nil || node.Group.Title == last {
+				return ""
+			}
+			last = node.Group.Title
+			return strings.ToUpper(last)
+		},
+		"leaves": func(node *kong.Node) []*kong.Node {
+			if node.Leaf() {
+				return []*kong.Node{node}
+			}
+			return node.Leaves(true)
+		},
+	}).ParseFS(templates, "templates/"+name)
+	if err != nil {
+		return err
 	}
+	return text.Execute(w, data)
+}
+
+// roffText returns a paragraph of plain text in the macros of man(7).
+func roffText(text string) string {
+	var b strings.Builder
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = roff(line); line == "" {
+			line = ".PP"
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
 }
 
 // roff returns a text as a line without meaning for the formatter.
@@ -45,47 +76,4 @@ func roff(text string) string {
 		return `\&` + text
 	}
 	return text
-}
-
-func (p *manPage) write(app *kong.Application) {
-	about, rest, _ := strings.Cut(app.Help, "\n\n")
-	p.linef(".SH NAME\nushuru \\- %s", roff(about))
-	p.linef(".SH SYNOPSIS\n.B ushuru\n.I command\n[flags]\n.SH DESCRIPTION")
-	p.text(rest)
-	p.linef(".PP\nA setting in brackets is the variable of the environment that a flag is read from. Flags of every command:")
-	p.flags(app.Flags)
-	group := ""
-	for _, node := range app.Children {
-		if node.Hidden {
-			continue
-		}
-		if node.Group != nil && node.Group.Title != group {
-			group = node.Group.Title
-			p.linef(".SH %s", roff(strings.ToUpper(group)))
-		}
-		for _, leaf := range append([]*kong.Node{node}, node.Leaves(true)...) {
-			if leaf.Leaf() {
-				p.linef(".SS %s", roff(leaf.Summary()))
-				p.text(leaf.Help)
-				p.flags(leaf.Flags)
-			}
-		}
-	}
-}
-
-// flags writes flags with what they mean.
-func (p *manPage) flags(flags []*kong.Flag) {
-	for _, flag := range flags {
-		if !flag.Hidden {
-			p.linef(".TP\n.B %s", roff(strings.TrimSpace(flag.String())))
-			p.text(strings.TrimSpace(flag.Help + envs(flag)))
-		}
-	}
-}
-
-func envs(flag *kong.Flag) string {
-	if len(flag.Envs) == 0 {
-		return ""
-	}
-	return " [" + strings.Join(flag.Envs, ", ") + "]"
 }
