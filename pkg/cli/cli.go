@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"reflect"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -17,6 +18,7 @@ import (
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/cli/service"
 	"ushuru/pkg/logs"
+	"ushuru/pkg/money"
 	"ushuru/pkg/trace"
 )
 
@@ -150,7 +152,22 @@ func newParser(root *commands, options ...kong.Option) (*kong.Kong, error) {
 			{Key: "develop", Title: "Develop: simulators and tools"},
 		}),
 		kong.Resolvers(kong.ResolverFunc(secretFromFile)),
+		kong.TypeMapper(reflect.TypeFor[*money.Number](), kong.MapperFunc(readNumber)),
 	)...)
+}
+
+// readNumber reads a flag with a number. The API checks its range.
+func readNumber(c *kong.DecodeContext, target reflect.Value) error {
+	var text string
+	if err := c.Scan.PopValueInto("number", &text); err != nil {
+		return err
+	}
+	number, err := money.ParseNumber(text)
+	if err != nil {
+		return fmt.Errorf("%q is not a number; example: 2650.5", text)
+	}
+	target.Set(reflect.ValueOf(&number))
+	return nil
 }
 
 // emptyIsUnset removes empty settings from the environment, where a template

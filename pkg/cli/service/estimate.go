@@ -25,30 +25,26 @@ type outputOptions struct {
 
 // termFlags are what the caller decides about a cost.
 type termFlags struct {
-	Rate    string            `placeholder:"TZS" help:"Exchange rate (TZS per USD) for costs other than tax."`
+	Rate    *money.Number     `placeholder:"TZS" help:"Exchange rate (TZS per USD) for costs other than tax."`
 	Landing string            `placeholder:"DAY[..DAY]" help:"Day on which the car lands, or the first and the last one: 2027-01-20."`
 	Cost    map[string]string `placeholder:"NAME=VALUE" help:"Your own figure, a field of costs in docs/estimate.md: freightUSD=900, inspection=false. Can be repeated."`
 }
 
 // targetFlag is what the caller can pay.
 type targetFlag struct {
-	Target string `placeholder:"TZS" help:"What you can pay on the road: the answer has the highest prices for it."`
+	Target *money.Number `placeholder:"TZS" help:"What you can pay on the road: the answer has the highest prices for it."`
 }
 
 // addTo adds the target to the terms of a request.
-func (f targetFlag) addTo(terms *client.Terms) error {
-	target, err := numberFlag("target", f.Target)
-	if target != nil {
-		terms.Target = &vehicle.Target{OnTheRoadTZS: *target}
+func (f targetFlag) addTo(terms *client.Terms) {
+	if f.Target != nil {
+		terms.Target = &vehicle.Target{OnTheRoadTZS: *f.Target}
 	}
-	return err
 }
 
 // terms returns them as the API takes them.
 func (f termFlags) terms() (terms client.Terms, err error) {
-	if terms.Rate, err = numberFlag("rate", f.Rate); err != nil {
-		return terms, err
-	}
+	terms.Rate = f.Rate
 	if f.Landing != "" {
 		from, to, isRange := strings.Cut(f.Landing, "..")
 		if !isRange {
@@ -103,9 +99,7 @@ func (c *Estimate) Run(s *Session) error {
 	if request.Terms, err = c.terms(); err != nil {
 		return err
 	}
-	if err := c.addTo(&request.Terms); err != nil {
-		return err
-	}
+	c.addTo(&request.Terms)
 	if request.Known, err = knownFlag(c.Known); err != nil {
 		return err
 	}
@@ -135,59 +129,37 @@ type Quote struct {
 	outputOptions
 	termFlags
 	targetFlag
-	Make      string `required:"" help:"Make, for example TOYOTA."`
-	Model     string `help:"Model."`
-	ModelCode string `help:"Chassis code, with its prefix or without: NKE165, DAA-NKE165."`
-	Version   string `help:"Trim or grade."`
-	Year      int    `required:"" help:"Year of manufacture."`
-	EngineCC  int    `name:"engine-cc" help:"Engine displacement in cc."`
-	Fuel      string `help:"Fuel, for example PETROL."`
-	BodyType  string `help:"Body type, for example WAGON."`
-	FOB       string `name:"fob" placeholder:"USD" help:"FOB price in US dollars."`
-	CF        string `name:"cf" placeholder:"USD" help:"Price with freight to Dar es Salaam in US dollars."`
-	FOBYen    string `name:"fob-jpy" placeholder:"JPY" help:"FOB price in yen, with --jpy-per-usd."`
-	CFYen     string `name:"cf-jpy" placeholder:"JPY" help:"Price with freight to Dar es Salaam in yen, with --jpy-per-usd."`
-	JPYPerUSD string `name:"jpy-per-usd" placeholder:"RATE" help:"How many yen one US dollar is."`
-	M3        string `name:"m3" help:"Shipping volume in cubic metres."`
-	ModelBody string `placeholder:"LABEL" help:"TRA label of the car, for example a candidate from an error."`
-	Prices    bool   `name:"price-candidates" help:"Ask for the taxes of every candidate when there is no estimate."`
-}
-
-// request returns the request of the flags.
-func (c *Quote) request() (request client.QuoteRequest, err error) {
-	request = client.QuoteRequest{PriceCandidates: c.Prices, QuoteInput: vehicle.QuoteInput{
-		Make: c.Make, Model: c.Model, ModelCode: c.ModelCode, Version: c.Version, Year: c.Year, EngineCC: c.EngineCC,
-		Fuel: c.Fuel, BodyType: c.BodyType, ModelBody: c.ModelBody,
-	}}
-	if request.Terms, err = c.terms(); err != nil {
-		return request, err
-	}
-	if err := c.addTo(&request.Terms); err != nil {
-		return request, err
-	}
-	for _, number := range []struct {
-		name, text string
-		into       **money.Number
-	}{
-		{"fob", c.FOB, &request.FOBPriceUSD},
-		{"cf", c.CF, &request.CFPriceUSD},
-		{"m3", c.M3, &request.M3},
-		{"fob-jpy", c.FOBYen, &request.FOBPriceJPY},
-		{"cf-jpy", c.CFYen, &request.CFPriceJPY},
-		{"jpy-per-usd", c.JPYPerUSD, &request.JPYPerUSD},
-	} {
-		if *number.into, err = numberFlag(number.name, number.text); err != nil {
-			return request, err
-		}
-	}
-	return request, nil
+	Make      string        `required:"" help:"Make, for example TOYOTA."`
+	Model     string        `help:"Model."`
+	ModelCode string        `help:"Chassis code, with its prefix or without: NKE165, DAA-NKE165."`
+	Version   string        `help:"Trim or grade."`
+	Year      int           `required:"" help:"Year of manufacture."`
+	EngineCC  int           `name:"engine-cc" help:"Engine displacement in cc."`
+	Fuel      string        `help:"Fuel, for example PETROL."`
+	BodyType  string        `help:"Body type, for example WAGON."`
+	FOB       *money.Number `name:"fob" placeholder:"USD" help:"FOB price in US dollars."`
+	CF        *money.Number `name:"cf" placeholder:"USD" help:"Price with freight to Dar es Salaam in US dollars."`
+	FOBYen    *money.Number `name:"fob-jpy" placeholder:"JPY" help:"FOB price in yen, with --jpy-per-usd."`
+	CFYen     *money.Number `name:"cf-jpy" placeholder:"JPY" help:"Price with freight to Dar es Salaam in yen, with --jpy-per-usd."`
+	JPYPerUSD *money.Number `name:"jpy-per-usd" placeholder:"RATE" help:"How many yen one US dollar is."`
+	M3        *money.Number `name:"m3" placeholder:"STRING" help:"Shipping volume in cubic metres."`
+	ModelBody string        `placeholder:"LABEL" help:"TRA label of the car, for example a candidate from an error."`
+	Prices    bool          `name:"price-candidates" help:"Ask for the taxes of every candidate when there is no estimate."`
 }
 
 // Run is called by kong.
 func (c *Quote) Run(s *Session) error {
-	request, err := c.request()
+	terms, err := c.terms()
 	if err != nil {
 		return err
+	}
+	c.addTo(&terms)
+	request := client.QuoteRequest{
+		Terms: terms, PriceCandidates: c.Prices, FOBPriceJPY: c.FOBYen, CFPriceJPY: c.CFYen, JPYPerUSD: c.JPYPerUSD,
+		QuoteInput: vehicle.QuoteInput{
+			Make: c.Make, Model: c.Model, ModelCode: c.ModelCode, Version: c.Version, Year: c.Year, EngineCC: c.EngineCC,
+			Fuel: c.Fuel, BodyType: c.BodyType, ModelBody: c.ModelBody, FOBPriceUSD: c.FOB, CFPriceUSD: c.CF, M3: c.M3,
+		},
 	}
 	quote, err := await(s, c.clientConfig, !c.Text(),
 		func(ctx context.Context, api *client.Client, progress func(*client.Job)) (*client.Quote, error) {
@@ -211,18 +183,6 @@ func knownFlag(text string) (*vehicle.Known, error) {
 		return nil, console.Usage(`--known: %w; example: {"year": 2016, "engine_cc": 1500}`, err)
 	}
 	return known, nil
-}
-
-// numberFlag parses a number; nil for "". The API checks its range.
-func numberFlag(name, text string) (*money.Number, error) {
-	if text == "" {
-		return nil, nil //nolint:nilnil // not given
-	}
-	number, err := money.ParseNumber(text)
-	if err != nil {
-		return nil, console.Usage("--%s: %q is not a number; example: 2650.5", name, text)
-	}
-	return &number, nil
 }
 
 // printEstimate prints an estimate in the form that the caller wants.
