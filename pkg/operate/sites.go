@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,29 +61,18 @@ func hostsOf(site string) ([]string, error) {
 	}
 	for _, known := range sites.All() {
 		if strings.EqualFold(known.Name, site) || known.Name == sites.NameOf(host) {
-			hosts := make([]string, 0, 1+2*len(known.Hosts)) //nolint:mnd // each with www.
-			if strings.Contains(host, ".") {
-				hosts = append(hosts, host)
-			}
+			var hosts []string
 			for _, own := range known.Hosts {
 				hosts = append(hosts, own, "www."+own)
 			}
-			return unique(hosts), nil
+			if strings.Contains(host, ".") && !slices.Contains(hosts, host) {
+				hosts = append(hosts, host)
+			}
+			return hosts, nil
 		}
 	}
 	if host == "" || !strings.ContainsAny(host, ".:") || strings.ContainsAny(host, "/{} \t\r\n") {
 		return nil, ErrNoSite
 	}
 	return []string{host}, nil
-}
-
-func unique(texts []string) (kept []string) {
-	seen := map[string]bool{}
-	for _, text := range texts {
-		if !seen[text] {
-			kept = append(kept, text)
-		}
-		seen[text] = true
-	}
-	return kept
 }

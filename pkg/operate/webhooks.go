@@ -66,37 +66,38 @@ func (o *Operator) Deliveries(ctx context.Context, id string) ([]webhook.Deliver
 	return o.webhooks.Deliveries(ctx, w.Key, id, maxDeliveries)
 }
 
-// DeleteWebhook deletes an endpoint: nothing more is sent to it.
-func (o *Operator) DeleteWebhook(ctx context.Context, id string) error {
-	return o.do(ctx, "webhooks cancel", id, func() error {
+// onWebhook does something about an endpoint of any API key, and records it.
+func onWebhook[T any](ctx context.Context, o *Operator, action, id, more string, do func(w Webhook) (T, error)) (T, error) {
+	return act(ctx, o, action, strings.TrimSpace(id+" "+more), func() (result T, err error) {
 		w, err := o.Webhook(ctx, id)
 		if err != nil {
-			return err
+			return result, err
 		}
-		return o.webhooks.Remove(ctx, w.Key, id)
+		return do(w)
 	})
+}
+
+// DeleteWebhook deletes an endpoint: nothing more is sent to it.
+func (o *Operator) DeleteWebhook(ctx context.Context, id string) error {
+	_, err := onWebhook(ctx, o, "webhooks cancel", id, "", func(w Webhook) (any, error) {
+		return nil, o.webhooks.Remove(ctx, w.Key, id)
+	})
+	return err
 }
 
 // VerifyWebhook asks an endpoint again whether it wants events, and returns the delivery of the question.
 func (o *Operator) VerifyWebhook(ctx context.Context, id string) (webhook.Delivery, error) {
-	return act(ctx, o, "webhooks verify", id, func() (asked webhook.Delivery, err error) {
-		w, err := o.Webhook(ctx, id)
-		if err != nil {
-			return asked, err
-		}
+	return onWebhook(ctx, o, "webhooks verify", id, "", func(w Webhook) (webhook.Delivery, error) {
 		return o.webhooks.Verify(ctx, w.Key, id, rand.Text(), time.Now())
 	})
 }
 
 // EnableWebhook enables an endpoint that was disabled, as for many failures.
 func (o *Operator) EnableWebhook(ctx context.Context, id string) error {
-	return o.do(ctx, "webhooks enable", id, func() error {
-		w, err := o.Webhook(ctx, id)
-		if err != nil {
-			return err
-		}
-		return o.webhooks.Enable(ctx, w.Key, id)
+	_, err := onWebhook(ctx, o, "webhooks enable", id, "", func(w Webhook) (any, error) {
+		return nil, o.webhooks.Enable(ctx, w.Key, id)
 	})
+	return err
 }
 
 // ErrDisabled means that nothing is sent to an endpoint until it is enabled.
@@ -105,34 +106,28 @@ var ErrDisabled = errors.New("operate: the webhook is disabled")
 // RetryDeliveries sends a delivery of an endpoint again, or with "" all that have failed,
 // and returns how many.
 func (o *Operator) RetryDeliveries(ctx context.Context, id, delivery string) (int, error) {
-	return act(ctx, o, "webhooks retry", strings.TrimSpace(id+" "+delivery), func() (retried int, err error) {
-		w, err := o.Webhook(ctx, id)
-		if err != nil {
-			return 0, err
-		}
+	return onWebhook(ctx, o, "webhooks retry", id, delivery, func(w Webhook) (retried int, err error) {
 		if w.Disabled != "" {
 			return 0, ErrDisabled
 		}
-		again := func(delivery string) error {
-			err := notFound(o.webhooks.Redeliver(ctx, w.Key, id, delivery))
-			if err == nil {
+		ids, one := []string{delivery}, delivery != ""
+		if !one {
+			all, err := o.webhooks.Deliveries(ctx, w.Key, id, maxDeliveries)
+			if err != nil {
+				return 0, err
+			}
+			ids = nil
+			for _, d := range all {
+				if d.State == webhook.Failed {
+					ids = append(ids, d.ID)
+				}
+			}
+		}
+		for _, again := range ids {
+			switch err := notFound(o.webhooks.Redeliver(ctx, w.Key, id, again)); {
+			case err == nil:
 				retried++
-			}
-			return err
-		}
-		if delivery != "" {
-			err := again(delivery)
-			return retried, err
-		}
-		all, err := o.webhooks.Deliveries(ctx, w.Key, id, maxDeliveries)
-		if err != nil {
-			return 0, err
-		}
-		for _, d := range all {
-			if d.State != webhook.Failed {
-				continue
-			}
-			if err := again(d.ID); err != nil && !errors.Is(err, ErrNotFound) { // its time is over
+			case one || !errors.Is(err, ErrNotFound): // else its time is over
 				return retried, err
 			}
 		}
