@@ -2,14 +2,17 @@ package service
 
 import (
 	"cmp"
+	_ "embed" // the table of flags
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"ushuru/pkg/batch"
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/client"
+	"ushuru/pkg/datatable"
 	"ushuru/pkg/export"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
@@ -35,29 +38,22 @@ func printError(s *Session, err error) error {
 	}, flagOf(refused)})
 }
 
-// flagOfCode and flagOfParam are the flags that help against an error of the API, which names
-// the fields of its own requests. A field of an object has the flag of the object.
-var (
-	flagOfCode = map[string]string{
-		"rows_invalid": "--skip", "unit_unclear": "--column", "jpy_rate_missing": "--jpy-per-usd", "listing_blocked": "--html",
-		"host_busy": "--html", "robots_forbidden": "--html", "no_match": "--model-body", "ambiguous_match": "--model-body",
-		"make_ambiguous": "--make", "listing_incomplete": "--known", "api_key_invalid": "--key",
+//go:embed flags.csv
+var flagsFile string
+
+// flagsFor are the flags that help against an error of the API, by "param/" or "code/" and its name.
+var flagsFor = sync.OnceValue(func() map[string]string {
+	flags := map[string]string{}
+	for _, row := range datatable.Rows(flagsFile) {
+		flags[row[0]+"/"+row[1]] = row[2]
 	}
-	flagOfParam = map[string]string{
-		"rate": "--rate", "landing": "--landing", "costs": "--cost", "target": "--target", "known": "--known",
-		"column": "--column", "modelBody": "--model-body", "model": "--model", "modelCode": "--model-code",
-		"make": "--make", "year": "--year",
-		"engine_cc": "--engine-cc", "fuel": "--fuel", "bodyType": "--body-type", "version": "--version", "m3": "--m3",
-		"fobPriceUSD": "--fob", "cfPriceUSD": "--cf", "fobPriceJPY": "--fob-jpy", "cfPriceJPY": "--cf-jpy",
-		"jpyPerUSD": "--jpy-per-usd", "html": "--html", "date": "--date", "sort": "--sort", "lang": "--lang", "limit": "--limit",
-		"events": "--events",
-	}
-)
+	return flags
+})
 
 // flagOf returns the flag that an error is about; "" when no flag helps.
 func flagOf(refused *client.Error) string {
 	param, _, _ := strings.Cut(refused.Param, ".")
-	return cmp.Or(flagOfParam[param], flagOfCode[refused.Code])
+	return cmp.Or(flagsFor()["param/"+param], flagsFor()["code/"+refused.Code])
 }
 
 // printUnpriced prints the error of a request for an estimate: as CSV in the row of the car, else
