@@ -209,14 +209,6 @@ func taskID(job, step string, attempt int) string {
 	return fmt.Sprintf("%s.%s.%d", job, step, attempt)
 }
 
-// queueOf returns the queue of a step of a job.
-func queueOf(policy Policy, class jobs.Class) string {
-	if class == jobs.Bulk {
-		return policy.Queue + BulkSuffix
-	}
-	return policy.Queue
-}
-
 // timeoutMargin is how much later than the handler asynq ends a task, so that the
 // handler writes the outcome first.
 const timeoutMargin = 15 * time.Second
