@@ -277,10 +277,12 @@ func (l *Lots) lotResults(w http.ResponseWriter, r *http.Request, s session) err
 		return err
 	}
 	asked := r.URL.Query()
-	inner, err := http.NewRequestWithContext(r.Context(), r.Method, frame.Address(path+"/results", url.Values{ //nolint:gosec // our own API
+	query := url.Values{
 		"format": {cmp.Or(asked.Get("format"), "xlsx")}, "sort": {asked.Get("sort")},
 		"lang": {l.frame.Language(w, r)}, "bom": {"true"},
-	}), http.NoBody)
+	}
+	//nolint:gosec // our own API
+	inner, err := http.NewRequestWithContext(r.Context(), r.Method, frame.Address(path+"/results", query), http.NoBody)
 	if err != nil {
 		return fmt.Errorf("lots: request: %w", err)
 	}
