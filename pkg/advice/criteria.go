@@ -3,6 +3,7 @@ package advice
 import (
 	_ "embed" // for scale.csv
 	"strconv"
+
 	"ushuru/pkg/datatable"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"

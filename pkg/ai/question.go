@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
 	"ushuru/pkg/plainjson"
 )
 

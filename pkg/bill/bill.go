@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+
 	"ushuru/pkg/cost"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/money"

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"strconv"
 	"strings"
+
 	"ushuru/pkg/datatable"
 )
 

@@ -50,27 +50,27 @@ var codeForm = regexp.MustCompile(`^[a-z][a-z0-9_]{1,40}$`)
 // problems are what is wrong with tables.
 type problems []error
 
-// when adds a problem on a condition.
-func (p *problems) when(is bool, format string, args ...any) {
+// whenf adds a problem on a condition.
+func (p *problems) whenf(is bool, format string, args ...any) {
 	if is {
 		*p = append(*p, fmt.Errorf(format, args...))
 	}
 }
 
 // of adds the problem of a part, with its name before it.
-func (p *problems) of(part string, err error) { p.when(err != nil, "%s: %w", part, err) }
+func (p *problems) of(part string, err error) { p.whenf(err != nil, "%s: %w", part, err) }
 
 // check returns every problem of the tables.
 func (t *Tables) check() error {
-	var p problems
+	p := make(problems, 0, len(t.lines))
 	seen := map[string]bool{}
 	for _, l := range t.lines {
 		p.of(fmt.Sprintf("line %q", l.Code), l.check())
-		p.when(seen[l.Code], "line %q is repeated", l.Code)
+		p.whenf(seen[l.Code], "line %q is repeated", l.Code)
 		seen[l.Code] = true
 	}
 	_, err := time.Parse(time.DateOnly, t.checked)
-	p.when(err != nil, "checked: %q is not a date; example: 2026-11-23", t.checked)
+	p.whenf(err != nil, "checked: %q is not a date; example: 2026-11-23", t.checked)
 	return errors.Join(append(p, t.volumes.check(), t.checkLandings(), t.storage.check())...)
 }
 
@@ -78,12 +78,12 @@ func (t *Tables) check() error {
 func (t *Tables) checkLandings() error {
 	var p problems
 	for _, l := range t.landings {
-		p.when(len(l.Countries) == 0, `landings: countries are required; "*" is every other`)
-		p.when(l.FromDays < 0 || l.ToDays < l.FromDays || l.ToDays > maxLandingDays,
+		p.whenf(len(l.Countries) == 0, `landings: countries are required; "*" is every other`)
+		p.whenf(l.FromDays < 0 || l.ToDays < l.FromDays || l.ToDays > maxLandingDays,
 			"landings: %v: it must be 0 ≤ from_days ≤ to_days ≤ %d", l.Countries, maxLandingDays)
 		p.of(fmt.Sprintf("landings: %v", l.Countries), l.check())
 	}
-	p.when(t.landingTime("").Source == "", `landings: the country "*" is required for all others`)
+	p.whenf(t.landingTime("").Source == "", `landings: the country "*" is required for all others`)
 	return errors.Join(p...)
 }
 
@@ -94,34 +94,35 @@ var parts = []string{"", partCar, partTaxes, partPort}
 
 func (l line) check() error {
 	var p problems
-	p.when(!codeForm.MatchString(l.Code), "the code must be lower-case letters, digits and underscores")
-	p.when(l.Name.EN == "" || l.Name.SW == "", "the name needs en and sw")
-	p.when(!slices.Contains(parts, l.Part), "the part must be one of %q", parts[1:])
-	p.when(!slices.Contains([]string{"", "TZS", "USD"}, l.PaidIn), "paid_in must be TZS or USD")
+	p.whenf(!codeForm.MatchString(l.Code), "the code must be lower-case letters, digits and underscores")
+	p.whenf(l.Name.EN == "" || l.Name.SW == "", "the name needs en and sw")
+	p.whenf(!slices.Contains(parts, l.Part), "the part must be one of %q", parts[1:])
+	p.whenf(!slices.Contains([]string{"", "TZS", "USD"}, l.PaidIn), "paid_in must be TZS or USD")
 	own := slices.Contains(ownLines, l.Code)
-	p.when(own && l.Fees != nil, "it comes from the listing or from TRA and takes no fees")
-	p.when(!own && l.Fees == nil, `it has no fees; write "fees": [] to leave it out`)
+	p.whenf(own && l.Fees != nil, "it comes from the listing or from TRA and takes no fees")
+	p.whenf(!own && l.Fees == nil, `it has no fees; write "fees": [] to leave it out`)
 	for i, f := range l.Fees {
 		p.of(fmt.Sprintf("fee %d", i+1), f.check(l.Code))
 	}
 	for i, f := range l.Fees {
 		for _, later := range l.Fees[i+1:] {
-			p.when(f.overlaps(later), "fee %d holds on days of another fee", i+1)
+			p.whenf(f.overlaps(later), "fee %d holds on days of another fee", i+1)
 		}
 	}
 	return errors.Join(p...)
 }
 
 func (f fee) check(code string) error {
-	p := problems{f.checkDates(), f.checkPrices(code)}
-	p.when(f.Remark != "" && !isRemark(f.Remark), "remark %q is not known; write your own words in basis", f.Remark)
-	p.when((f.Basis.EN == "") != (f.Basis.SW == ""), "basis needs en and sw, or one text for both")
+	p := make(problems, 0, 3)
+	p = append(p, f.checkDates(), f.checkPrices(code))
+	p.whenf(f.Remark != "" && !isRemark(f.Remark), "remark %q is not known; write your own words in basis", f.Remark)
+	p.whenf((f.Basis.EN == "") != (f.Basis.SW == ""), "basis needs en and sw, or one text for both")
 	p = append(p, f.origin.check())
-	p.when(len(f.Only) > 0 && len(f.Except) > 0, "only and except exclude each other")
-	p.when(!fraction(f.VAT) || !fraction(f.VATInHigh), "vat must be a fraction; example: 0.18")
-	p.when(f.Least != nil && f.Least.Unit != perCarUSD && f.Least.Unit != perCarTZS, "least must be in USD or TZS")
+	p.whenf(len(f.Only) > 0 && len(f.Except) > 0, "only and except exclude each other")
+	p.whenf(!fraction(f.VAT) || !fraction(f.VATInHigh), "vat must be a fraction; example: 0.18")
+	p.whenf(f.Least != nil && f.Least.Unit != perCarUSD && f.Least.Unit != perCarTZS, "least must be in USD or TZS")
 	c := f.Clamp
-	p.when(c != nil && (f.Amount.Unit != ofCIF || !c.Low.IsPositive() || c.High.LessThan(c.Low)),
+	p.whenf(c != nil && (f.Amount.Unit != ofCIF || !c.Low.IsPositive() || c.High.LessThan(c.Low)),
 		"clamp belongs to an amount in CIF and needs low and high")
 	return errors.Join(p...)
 }
@@ -146,10 +147,13 @@ func (f fee) checkPrices(code string) error {
 		}
 	}
 	amount, low, high := prices[0], prices[1], prices[2]
-	var p problems
-	p.when(low.Unit == amount.Unit && low.Value.GreaterThan(amount.Value), "low is above amount")
-	p.when(high.Unit == amount.Unit && high.Value.LessThan(amount.Value), "high is below amount")
-	return errors.Join(p...)
+	if low.Unit == amount.Unit && low.Value.GreaterThan(amount.Value) {
+		return errors.New("low is above amount")
+	}
+	if high.Unit == amount.Unit && high.Value.LessThan(amount.Value) {
+		return errors.New("high is below amount")
+	}
+	return nil
 }
 
 // maxAmount is more than any single fee, in either currency.
@@ -192,16 +196,16 @@ func (f fee) elsewhere(g fee) bool {
 
 func (v volumes) check() error {
 	var p problems
-	p.when(v.Source == "" || v.Date == "", "volumes: source and date are required")
+	p.whenf(v.Source == "" || v.Date == "", "volumes: source and date are required")
 	fallback := false
 	for _, b := range v.Bodies {
 		isKnown := b.Low.IsPositive() || b.Typical.IsPositive() || b.High.IsPositive()
 		isOrdered := !b.Typical.LessThan(b.Low) && !b.High.LessThan(b.Typical) && !b.High.GreaterThan(maxM3)
-		p.when(isKnown && !b.Low.IsPositive() || !isOrdered,
+		p.whenf(isKnown && !b.Low.IsPositive() || !isOrdered,
 			"volume of %v: it must be low ≤ typical ≤ high in cubic metres", b.Names)
 		fallback = fallback || slices.Contains(b.Names, anyBody)
 	}
-	p.when(!fallback, `volumes: a body "*" is required for all others`)
+	p.whenf(!fallback, `volumes: a body "*" is required for all others`)
 	return errors.Join(p...)
 }
 

@@ -2,6 +2,7 @@ package cost
 
 import (
 	"slices"
+
 	"ushuru/pkg/vehicle"
 
 	"github.com/shopspring/decimal"

@@ -3,6 +3,7 @@ package cost
 import (
 	"slices"
 	"time"
+
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"

@@ -22,7 +22,8 @@ func (b *calculation) carLines() {
 	if b.car.PriceSource() == vehicle.FromRequest {
 		line = b.typedLine()
 	}
-	b.add(codePrice, figure{both{only(*in.price), only(in.price.Mul(b.rate))}, line, func() *basis { return basisOf(code, whose) }})
+	sum := both{only(*in.price), only(in.price.Mul(b.rate))}
+	b.add(codePrice, figure{sum, line, func() *basis { return basisOf(code, whose) }})
 	b.addOrMiss(codeFreight, in.freight, in.noFreight)
 	b.addOrMiss(codeInsurance, in.insurance, in.noCover)
 }
@@ -53,7 +54,10 @@ func (b *calculation) taxLines() {
 			say("source/authority.computed", reference))
 	}
 	b.add(codeTaxes, figure{
-		both{b.taxed.of(func(t taxes) decimal.Decimal { return t.usd }), b.taxed.of(func(t taxes) decimal.Decimal { return t.tzs })},
+		both{
+			b.taxed.of(func(t taxes) decimal.Decimal { return t.usd }),
+			b.taxed.of(func(t taxes) decimal.Decimal { return t.tzs }),
+		},
 		all, b.taxesBasis,
 	})
 	for _, fee := range []struct {

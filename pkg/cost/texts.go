@@ -3,6 +3,7 @@ package cost
 import (
 	"slices"
 	"strconv"
+
 	"ushuru/pkg/duty"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"

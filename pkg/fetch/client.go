@@ -14,14 +14,16 @@ package fetch
 import (
 	"context"
 	"errors"
-	"github.com/gocolly/colly/v2"
-	"github.com/redis/go-redis/v9"
 	"math"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"time"
+
+	"github.com/gocolly/colly/v2"
+	"github.com/redis/go-redis/v9"
+
 	"ushuru/pkg/message"
 )
 

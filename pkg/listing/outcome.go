@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/dom"

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/datatable"
 	"ushuru/pkg/tra"

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"

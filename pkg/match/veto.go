@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/datatable"
 	"ushuru/pkg/message"

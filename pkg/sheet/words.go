@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
 	"ushuru/pkg/datatable"
 
 	"golang.org/x/text/unicode/norm"

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"

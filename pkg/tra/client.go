@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
 	"ushuru/pkg/vehicle"
 )
 
@@ -110,8 +111,12 @@ func (v Vehicle) params(country string) []param {
 		year = strconv.Itoa(v.YOM)
 	}
 	return slices.DeleteFunc([]param{
-		{"makeId", strconv.Itoa(v.MakeID)}, {"modelBody", v.ModelBody}, {fieldYear, year}, {country, v.Country},
-		{"fuelType", v.FuelType}, {"engineCapacity", v.EngineCapacity},
+		{"makeId", strconv.Itoa(v.MakeID)},
+		{"modelBody", v.ModelBody},
+		{fieldYear, year},
+		{country, v.Country},
+		{"fuelType", v.FuelType},
+		{"engineCapacity", v.EngineCapacity},
 	}, func(p param) bool { return p.value == "" })
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"

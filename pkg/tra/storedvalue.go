@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
 	"ushuru/pkg/redisx"
 
 	"github.com/redis/go-redis/v9"

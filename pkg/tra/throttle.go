@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
 	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
 )

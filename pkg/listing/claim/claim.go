@@ -7,6 +7,7 @@ package claim
 import (
 	"strings"
 	"unicode"
+
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/message"
 )

@@ -5,12 +5,14 @@ package page
 
 import (
 	"bytes"
-	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
-	"golang.org/x/net/html/charset"
 	"iter"
 	"net/url"
 	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+	"golang.org/x/net/html/charset"
+
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/dom"

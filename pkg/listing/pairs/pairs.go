@@ -3,9 +3,11 @@
 package pairs
 
 import (
+	"strings"
+
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
-	"strings"
+
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/dom"
 )

@@ -5,6 +5,7 @@ package schemaorg
 
 import (
 	"slices"
+
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/page"
 	"ushuru/pkg/listing/schemaorg/graph"

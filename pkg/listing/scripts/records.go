@@ -4,10 +4,12 @@ package scripts
 
 import (
 	"encoding/json"
-	"golang.org/x/net/html/atom"
 	"maps"
 	"slices"
 	"strings"
+
+	"golang.org/x/net/html/atom"
+
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
 	"ushuru/pkg/message"
 )
 

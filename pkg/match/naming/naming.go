@@ -5,6 +5,7 @@ package naming
 import (
 	"strings"
 	"unicode"
+
 	"ushuru/pkg/chassis"
 )
 

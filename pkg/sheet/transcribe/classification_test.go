@@ -3,6 +3,7 @@ package transcribe
 import (
 	"slices"
 	"testing"
+
 	"ushuru/pkg/condition"
 	"ushuru/pkg/sheet"
 )

@@ -39,16 +39,9 @@ const (
 	NoteAreas     List = "noteAreas"
 	Panels        List = "panels" // parts of the unfolded car
 
-	kinds     List = "kinds"
 	extents   List = "extents"
 	areas     List = "areas"
-	bases     List = "bases"
-	flags     List = "flags"
-	authors   List = "authors"
-	sides     List = "sides"
-	clarities List = "clarities"
 
-	saidAnswers List = "saidAnswers"
 )
 
 // Has reports whether a value is on the list.

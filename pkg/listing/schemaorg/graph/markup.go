@@ -2,6 +2,7 @@ package graph
 
 import (
 	"strings"
+
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"

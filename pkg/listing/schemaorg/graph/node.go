@@ -4,9 +4,11 @@
 package graph
 
 import (
-	"golang.org/x/net/html"
 	"slices"
 	"strings"
+
+	"golang.org/x/net/html"
+
 	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
 )

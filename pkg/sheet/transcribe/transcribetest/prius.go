@@ -8,7 +8,7 @@ import (
 
 // Prius is what a model says of an ordinary, invented sheet.
 func Prius() transcribe.Transcript {
-	clear := map[string]string{
+	none := map[string]string{
 		"house": "clear", "vehicle": "clear", "dates": "clear", "mileage": "clear", "grades": "clear", "repair_history": "clear",
 		"equipment": "clear", "notes": "clear", "map": "clear", "documents": "clear",
 	}
@@ -69,7 +69,7 @@ func Prius() transcribe.Transcript {
 				ServiceBook: "有", Manual: "無", Warranty: sheet.NotPrinted,
 				Recycle: "12,340", Later: []string{"スペアキー"},
 			},
-			Clarity: clear,
+			Clarity: none,
 		},
 		Second: &transcribe.SecondReading{
 			Boxes: []string{"0", "8", "7", "6", "5", "4"}, Unit: "km", Flag: sheet.NotPrinted, Overall: "4", Colour: "パール",
