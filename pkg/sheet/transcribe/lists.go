@@ -39,9 +39,8 @@ const (
 	NoteAreas     List = "noteAreas"
 	Panels        List = "panels" // parts of the unfolded car
 
-	extents   List = "extents"
-	areas     List = "areas"
-
+	extents List = "extents"
+	areas   List = "areas"
 )
 
 // Has reports whether a value is on the list.
