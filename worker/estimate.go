@@ -92,7 +92,9 @@ const staleLifetime = time.Minute
 
 // calculate requests the authority's tax and computes the total cost. While the
 // authority cannot be asked, it uses figures that have expired and says so.
-func calculate(authority authorityAnswers, stale staleAnswers, costs *cost.Tables, turns *pace.Processor, counts *metrics.Metrics) stepFunc {
+func calculate(
+	authority authorityAnswers, stale staleAnswers, costs *cost.Tables, turns *pace.Processor, counts *metrics.Metrics,
+) stepFunc {
 	return func(ctx context.Context, job *jobs.Job) (any, error) {
 		subject, err := tasks.SubjectOf(job)
 		if err != nil {

@@ -41,7 +41,8 @@ type scraper struct {
 
 func newScraper(o Options) *scraper {
 	return &scraper{
-		o.Fetch, o.Jobs, o.Cache, o.Log, newSlowSteps(o.Concurrency), o.Processor, semaphore.NewWeighted(maxPageMemory), o.SheetURL,
+		o.Fetch, o.Jobs, o.Cache, o.Log, newSlowSteps(o.Concurrency), o.Processor,
+		semaphore.NewWeighted(maxPageMemory), o.SheetURL,
 	}
 }
 

@@ -28,12 +28,13 @@ const (
 // reservation: of the computations of an owner no more begin than the owner has places, so
 // the account is exceeded by these at most.
 type Processor struct {
+	yielding
+
 	places *Places
 
 	mu sync.Mutex
 	// paid is when the time that an owner has used is paid for.
 	paid *simplelru.LRU[string, time.Time]
-	yielding
 }
 
 // NewProcessor returns the time of a process with so many processors. There are at least two

@@ -50,10 +50,10 @@ func (p *Processor) BeginBatch(ctx context.Context) (end func(), err error) {
 	}
 	begun := time.Now()
 	return func() {
-		release()
 		p.mu.Lock()
-		defer p.mu.Unlock()
 		p.rested = time.Now().Add(min(restPart*time.Since(begun), longestRest))
+		p.mu.Unlock()
+		release() // the next finds how long it rests
 	}, nil
 }
 

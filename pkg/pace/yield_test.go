@@ -20,12 +20,14 @@ func computeInBatches(ctx context.Context, t *testing.T, p *pace.Processor, page
 			go func() {
 				for {
 					end, err := p.BeginBatch(pace.WithOwner(ctx, owner))
-					if err != nil {
+					if err == nil {
+						pass(page)
+						end()
+					}
+					if ctx.Err() != nil { // what ends later is not counted
 						used <- -1
 						return
 					}
-					pass(page)
-					end()
 					used <- i
 				}
 			}()
