@@ -113,7 +113,9 @@ func (l *Limits) Take(w http.ResponseWriter, r *request.Request, things ...pace.
 }
 
 // takeBytes accounts for things unless the key would have more bytes than it may.
-func (l *Limits) takeBytes(w http.ResponseWriter, r *request.Request, things []pace.Kept) (account pace.Account, ok bool, err error) {
+func (l *Limits) takeBytes(
+	w http.ResponseWriter, r *request.Request, things []pace.Kept,
+) (account pace.Account, ok bool, err error) {
 	if account, ok, err = l.options.Bytes.Take(r.Context(), r.Caller(), l.of(r).Bytes, things...); err == nil {
 		w.Header().Set("Key-Bytes", account.Header())
 	}
@@ -201,7 +203,8 @@ func (l *Limits) settle(r *request.Request, taken takenJob, job *jobs.Job) error
 		running = ""
 	}
 	err := l.track(r, taken.place, running)
-	if attached := taken.kept[1:]; len(attached) > 0 && (job.Caller() != r.Caller() || running == "") { // that job does not need it
+	// What the caller sent is not needed by a job that another has begun, or that has ended.
+	if attached := taken.kept[1:]; len(attached) > 0 && (job.Caller() != r.Caller() || running == "") {
 		err = errors.Join(err, l.GiveBack(r, attached...))
 	}
 	return err

@@ -171,7 +171,6 @@ func (k *Work) Outcome(w http.ResponseWriter, r *request.Request, wanted Wanted)
 	if announced && found.Result != nil {
 		wanted.result, found = found.Result, Outcome{wasCached: true}
 	}
-	what, value := "cached", string(found.key)
 	if found.Result == nil {
 		if found.Job, err = k.Submit(w, r, jobs.Interactive, wanted); err != nil {
 			return found, err
@@ -183,12 +182,20 @@ func (k *Work) Outcome(w http.ResponseWriter, r *request.Request, wanted Wanted)
 			}
 			w.Header().Set("Location", r.At(Path(found.Job.ID)))
 		}
-		what, value = "job", found.Job.ID
 	}
-	// What is stored names the result or the job, and has a hundred bytes. When the same
-	// request was sent twice at once, the outcome that was stored first responds.
 	if same == nil {
 		return found, nil
+	}
+	return k.storeOutcome(ctx, same, found)
+}
+
+// storeOutcome stores the outcome of a request under its Idempotency-Key. What is stored names the
+// result or the job, and has a hundred bytes. When the same request was sent twice at once, the
+// outcome that was stored first responds.
+func (k *Work) storeOutcome(ctx context.Context, same *Idempotent, found Outcome) (Outcome, error) {
+	what, value := "cached", string(found.key)
+	if found.Job != nil {
+		what, value = "job", found.Job.ID
 	}
 	stored, err := same.replaceOutcome(ctx, what, value, same.outcome)
 	if err != nil || stored == value {

@@ -53,7 +53,7 @@ func (s *Resource) PostComparison(w http.ResponseWriter, plain *http.Request) er
 	input = input.For(r.Key.ID)
 	wanted.Input, wanted.Key = input, input.Key()
 	wanted.Known = func(ctx context.Context, result []byte) ([]byte, error) {
-		return s.options.Limits.ComputeOnce(r, result, asked, func() ([]byte, error) { //nolint:contextcheck // it has that of the request
+		return s.options.Limits.ComputeOnce(r, result, asked, func() ([]byte, error) { //nolint:contextcheck // that of r
 			return s.comparedAgain(ctx, r.Place.Turn, result, asked)
 		})
 	}

@@ -95,7 +95,7 @@ func TestTermsInABodyAreThoseInAQuery(t *testing.T) {
 
 func asText(t *testing.T, terms vehicle.Terms) string {
 	t.Helper()
-	data, err := json.Marshal(terms)
+	data, err := json.Marshal([]any{terms})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func TestIdentityTellsTermsApart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, err := json.Marshal(read)
+		data, err := json.Marshal([]any{read})
 		if err != nil {
 			t.Fatal(err)
 		}
