@@ -44,7 +44,7 @@ func TestABatchIsFollowed(t *testing.T) {
 		batch, err := client.Follow(t.Context(), newClient(t, s), client.BatchPath("1"), func(b *client.Batch) {
 			states = append(states, b.State)
 		})
-		if got, want := strings.Join(states, " "), "running running completed"; err != nil || got != want || batch.Rows != 2 {
+		if got, want := strings.Join(states, "/"), "running/running/completed"; err != nil || got != want || batch.Rows != 2 {
 			t.Errorf("got %s, %+v, %v, want %s", got, batch, err, want)
 		}
 	})

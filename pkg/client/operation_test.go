@@ -31,9 +31,7 @@ var operations = map[string]func(context.Context, *client.Client){
 	"POST /v1/batches":     func(ctx context.Context, c *client.Client) { _, _ = c.CreateBatch(ctx, client.BatchRequest{}) },
 	"GET /v1/batches/{id}": func(ctx context.Context, c *client.Client) { _, _ = c.Batch(ctx, "id") },
 	"GET /v1/jobs": func(ctx context.Context, c *client.Client) {
-		for range client.List[client.ListedJob](ctx, c, "/v1/jobs", "jobs", nil) {
-			return
-		}
+		client.List[client.ListedJob](ctx, c, "/v1/jobs", "jobs", nil)(func(*client.ListedJob, error) bool { return false })
 	},
 	"GET /v1/jobs/{id}": func(ctx context.Context, c *client.Client) {
 		path, _ := client.JobPath("id", client.Terms{})

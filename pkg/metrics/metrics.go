@@ -118,7 +118,7 @@ func Shared() map[string]*prometheus.Desc {
 // numbers parses the bounds of a histogram. It panics when they are broken, which only a broken
 // build has.
 func numbers(text string) (all []float64) {
-	for _, one := range strings.Fields(text) {
+	for one := range strings.FieldsSeq(text) {
 		number, err := strconv.ParseFloat(one, 64)
 		if err != nil {
 			panic("metrics: families.csv: " + err.Error())

@@ -112,9 +112,7 @@ func (r *Recorder) step(s Step) {
 	case Failed:
 		r.add(hour, field(site, step, s.Code), 1)
 		r.set(keyExample, ExampleName(step, s.Code), s.Job)
-		if s.Job != "" && len(r.failed) < maxFailed {
-			r.failed[entry{keyFailed(step, s.Code), s.Job}] = true
-		}
+		r.addFailed(entry{keyFailed(step, s.Code), s.Job})
 	}
 }
 
@@ -219,6 +217,13 @@ func (r *Recorder) add(key, field string, n int64) {
 	e := entry{key, field}
 	if _, known := r.counts[e]; known || len(r.counts) < maxFields {
 		r.counts[e] += n
+	}
+}
+
+// addFailed adds a job to a list of those that failed. The caller holds the lock.
+func (r *Recorder) addFailed(e entry) {
+	if e.field != "" && len(r.failed) < maxFailed {
+		r.failed[e] = true
 	}
 }
 

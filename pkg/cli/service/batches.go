@@ -99,7 +99,8 @@ func (c *batchesList) Run(s *Session) error {
 		}
 		return as(listed("ID\tKEY\tROWS\tOUTCOMES\tA SECOND\tLEFT\tCREATED\tENDED", func(v anyBatchView) []any {
 			return []any{
-				v.ID, v.Key, v.Rows, outcomes(v.Counts), fmt.Sprintf("%.1f", v.PerSecond), leftText(v.SecondsLeft), v.Created, v.Ended,
+				v.ID, v.Key, v.Rows, outcomes(v.Counts), fmt.Sprintf("%.1f", v.PerSecond), leftText(v.SecondsLeft),
+				v.Created, v.Ended,
 			}
 		}))(views, err)
 	})

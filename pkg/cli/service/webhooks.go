@@ -143,7 +143,8 @@ type webhooksCreate struct {
 // Run is called by kong.
 func (c *webhooksCreate) Run(s *Session) error {
 	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
-		return as(callersWebhook)(client.Send[client.Webhook](ctx, api, "POST /v1/webhooks", client.WebhookRequest{URL: c.URL, Events: c.Events}))
+		return as(callersWebhook)(client.Send[client.Webhook](ctx, api, "POST /v1/webhooks",
+			client.WebhookRequest{URL: c.URL, Events: c.Events}))
 	})
 }
 
