@@ -102,4 +102,7 @@ func TestAClientThatLeavesKeepsNoRoom(t *testing.T) {
 	if after := account(); got.Status != http.StatusServiceUnavailable || after.Promised <= before.Promised {
 		t.Errorf("a batch whose answer was lost: got %d, %+v, want 503 and more than %+v", got.Status, after, before)
 	}
+	if got := apitest.Send(t, s.Retry, retry); got.Status != http.StatusServiceUnavailable {
+		t.Errorf("a retry whose answer was lost: got %d %s, want 503", got.Status, got.Body)
+	}
 }

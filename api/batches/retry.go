@@ -56,12 +56,9 @@ func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
 			return err
 		}
 		defer leave()
-		if err = s.options.Batches.Retry(ctx, b.ID, name, rows...); err != nil {
-			err = errors.Join(err, s.giveBackUnretried(r, b.ID, name, again))
+		if err := s.options.Batches.Retry(ctx, b.ID, name, rows...); err != nil {
+			return errors.Join(err, s.giveBackUnretried(r, b.ID, name, again))
 		}
-	}
-	if err != nil {
-		return err
 	}
 	s.enqueueDispatch(r.Context())
 	return s.Get(w, plain)
