@@ -245,7 +245,8 @@ func (e *Engine) ensureChild(ctx context.Context, parent *jobs.Job, child Child)
 			return false, err
 		}
 		if cached != nil {
-			return true, e.options.Jobs.SetChildOutcome(ctx, parent.ID, child.Name, jobs.Child{State: jobs.Succeeded, Result: cached})
+			outcome := jobs.Child{State: jobs.Succeeded, Result: cached}
+			return true, e.options.Jobs.SetChildOutcome(ctx, parent.ID, child.Name, outcome)
 		}
 		if id, err = e.createChild(ctx, parent, child); err != nil || id == "" {
 			return false, err

@@ -126,7 +126,8 @@ func resultWith(job *jobs.Job, step string, early []StepOutput) (result json.Raw
 func (e *Engine) Advance(ctx context.Context, id string) error {
 	job, err := e.options.Jobs.Get(ctx, id)
 	if errors.Is(err, jobs.ErrNotFound) {
-		return errors.Join(e.options.Jobs.RemoveActive(ctx, id, jobs.Interactive), e.options.Jobs.RemoveActive(ctx, id, jobs.Bulk))
+		remove := e.options.Jobs.RemoveActive
+		return errors.Join(remove(ctx, id, jobs.Interactive), remove(ctx, id, jobs.Bulk))
 	}
 	if err != nil {
 		return err

@@ -250,9 +250,9 @@ const (
 
 // Options are the options of all rows of a batch.
 type Options struct {
-	OnInvalid string `json:"onInvalid,omitempty"` // reject or skip
-
 	batch.Terms
+
+	OnInvalid string `json:"onInvalid,omitempty"` // reject or skip
 
 	// Webhook is the URL that is notified when the batch ends, or the id of one of the
 	// caller's webhooks. In the body it is beside the options, as the metadata are.

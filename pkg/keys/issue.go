@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"ushuru/pkg/redisx"
 
 	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/redisx"
 )
 
 const keyNames = "keys:names" // hash: name in lower case → id of the key that has it

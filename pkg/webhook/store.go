@@ -10,10 +10,11 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"ushuru/pkg/redisx"
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/redisx"
 )
 
 // Store stores endpoints and deliveries in Redis.
