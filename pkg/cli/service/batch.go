@@ -25,7 +25,7 @@ import (
 // beside the file of results, so that a stopped command can resume.
 type Batch struct {
 	request
-	Out           string   `required:"" placeholder:"FILE" type:"path" help:"Output file; its ending selects the format: .xlsx, .csv, .html, .json, .ndjson."`
+	Out           string   `required:"" placeholder:"FILE" type:"path" help:"Output file; its ending selects the format: .xlsx, .csv, .json, .ndjson."`
 	Skip          bool     `help:"Process the valid rows even if others are invalid."`
 	Rate          string   `placeholder:"TZS" help:"Exchange rate (TZS per USD) for costs other than tax."`
 	Yen           string   `name:"jpy-per-usd" placeholder:"JPY" help:"Yen for a dollar, if prices are in yen."`
