@@ -149,7 +149,8 @@ func (c *Console) formOf(r *http.Request, values url.Values) (form, error) {
 	if !ok || len(about) > maxAbout || strings.ContainsFunc(about, func(r rune) bool { return r < ' ' }) {
 		return form{}, errNothing
 	}
-	return form{Action: found, Name: name, About: about, Command: strings.Replace(found.Command, "%s", about, 1), Typed: values}, nil
+	command := strings.Replace(found.Command, "%s", about, 1)
+	return form{Action: found, Name: name, About: about, Command: command, Typed: values}, nil
 }
 
 // showAction responds with the form of an action.

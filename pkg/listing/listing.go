@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/dom"

@@ -27,10 +27,13 @@ func (o *Operator) CreateKey(ctx context.Context, name string, expires time.Time
 // LimitChange is what changes of the limits of a key; what is nil stays. A limit of 0
 // restores the server's.
 type LimitChange struct {
-	PerMinute, Jobs, BatchItems *int
-	Bytes, AITokens             *int64
+	PerMinute  *int   `json:"perMinute"`
+	Jobs       *int   `json:"jobs"`
+	BatchItems *int   `json:"batchItems"`
+	Bytes      *int64 `json:"bytes"`
+	AITokens   *int64 `json:"aiTokens"`
 	// Expires is when the key expires; the zero time is never.
-	Expires *time.Time
+	Expires *time.Time `json:"expires"`
 }
 
 // ErrLimit means that a limit is negative.

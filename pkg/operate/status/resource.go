@@ -57,8 +57,9 @@ func (r *reading) aiPart(ctx context.Context) (AI, error) {
 		what := metrics.What{Site: metrics.AI, Step: name}
 		refused := metrics.What{Site: metrics.AI, Step: name, Code: string(ai.Misconfigured)}
 		part.Models = append(part.Models, Model{
-			Name: name, OK: called[name].OK, Failed: called[name].Failed, Tokens: r.day.Marked[metrics.What{Site: metrics.AI, Step: name, Code: metrics.Tokens}],
-			Failover: r.day.Marked[metrics.What{Site: metrics.AI, Step: name, Code: metrics.Failover}], InRow: r.marks.InRow[name],
+			Name: name, OK: called[name].OK, Failed: called[name].Failed, InRow: r.marks.InRow[name],
+			Tokens:   r.day.Marked[metrics.What{Site: metrics.AI, Step: name, Code: metrics.Tokens}],
+			Failover: r.day.Marked[metrics.What{Site: metrics.AI, Step: name, Code: metrics.Failover}],
 			refused:  r.hours[0].Ended[refused]+r.hours[1].Ended[refused] > 0,
 			MedianMS: r.day.Median(func(w metrics.What) bool { return w == what }).Milliseconds(),
 		})

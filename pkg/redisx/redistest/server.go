@@ -120,7 +120,7 @@ func (s *Server) FailSaves() (repair func()) {
 	client := s.daemon.client()
 	defer client.Close()
 	blocked := filepath.Join(s.daemon.dir, "dump.rdb") // a directory cannot be replaced by a file
-	if err := poll(func(context.Context) error { // a snapshot under way may write the file again
+	if err := poll(func(context.Context) error {       // a snapshot under way may write the file again
 		_ = os.Remove(blocked)
 		return os.MkdirAll(filepath.Join(blocked, "full"), 0o700)
 	}); err != nil {

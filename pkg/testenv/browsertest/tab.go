@@ -73,8 +73,10 @@ func (b *Tab) Another(options ...chromedp.ContextOption) *Tab {
 // tabOf returns the tab of a context.
 func tabOf(t testing.TB, ctx context.Context) *Tab { //nolint:revive // a test is always the first argument
 	t.Helper()
-	tab := &Tab{Context: ctx, t: t, sizes: map[network.RequestID]float64{}, requests: map[network.RequestID]string{},
-		allowed: []string{"about:", "data:"}}
+	tab := &Tab{
+		Context: ctx, t: t, sizes: map[network.RequestID]float64{}, requests: map[network.RequestID]string{},
+		allowed: []string{"about:", "data:"},
+	}
 	chromedp.ListenTarget(ctx, tab.record)
 	enable := func() error { return chromedp.Run(ctx, network.Enable(), log.Enable(), runtime.Enable()) }
 	err := enable()
