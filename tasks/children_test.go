@@ -291,6 +291,29 @@ func TestARowGetsItsResultFromTheCache(t *testing.T) {
 	}
 }
 
+// TestWhoJoinsARowFindsItsResultWithoutTheCache: the last step has begun before the caller joined,
+// and its copy of the job is one of a row's alone.
+func TestWhoJoinsARowFindsItsResultWithoutTheCache(t *testing.T) {
+	t.Parallel()
+	f := enginetest.New(t, enginetest.WithNotifier(tasks.SubscriberBatch, noBatches))
+	row := requestCar(f, "key", jobs.Bulk, tasks.RowSubscriber("1", 0))
+	joined, err := f.Engine.Submit(t.Context(), tasks.KindEstimate, oneCar, tasks.Requester{Owner: "other", Class: jobs.Interactive})
+	if err != nil || joined.ID != row.ID {
+		t.Fatalf("joined: got %+v, %v, want the job of the row", joined, err)
+	}
+	result := []byte(`{"car":{"make":"TOYOTA"}}`)
+	ended, _, err := f.Jobs.End(t.Context(), row, jobs.End{State: jobs.Succeeded, Result: result, Cached: true})
+	if err != nil || ended == nil || ended.Class != jobs.Interactive {
+		t.Fatalf("got %+v, %v, want the job ended as one of a caller", ended, err)
+	}
+	if err := f.Jobs.MarkFinalized(t.Context(), ended); err != nil {
+		t.Fatal(err)
+	}
+	if read, err := f.Job(t.Context(), row.ID); err != nil || string(read.Result) != string(result) {
+		t.Errorf("got %+v, %v, want the job with its result", read, err)
+	}
+}
+
 // TestTheResultOfARowIsKeptOnce: its job has it no more, and who asks for the job gets it from
 // the cache, or a new job when it has expired there.
 func TestTheResultOfARowIsKeptOnce(t *testing.T) {

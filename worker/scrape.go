@@ -187,15 +187,15 @@ func (s *scraper) readPage(ctx context.Context, page *fetch.Page, job *jobs.Job)
 	if need > maxPageMemory {
 		return nil, &fetch.Error{Notice: message.New("error/page_unreadable.memory", nil)}
 	}
-	if err := s.memory.Acquire(ctx, need); err != nil {
-		return nil, fmt.Errorf("worker: wait for the memory of a page: %w", err)
-	}
-	defer s.memory.Release(need)
-	end, err := beginComputing(ctx, s.turns, job)
+	end, err := beginComputing(ctx, s.turns, job) // first: who has memory computes
 	if err != nil {
 		return nil, err
 	}
 	defer end()
+	if err := s.memory.Acquire(ctx, need); err != nil {
+		return nil, fmt.Errorf("worker: wait for the memory of a page: %w", err)
+	}
+	defer s.memory.Release(need)
 	read, err := listing.Read(ctx, page)
 	if err != nil {
 		return nil, notAgain(err, job)

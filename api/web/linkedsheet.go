@@ -8,6 +8,7 @@ import (
 
 	"ushuru/api/request"
 	"ushuru/api/web/frame"
+	"ushuru/api/web/links"
 	"ushuru/pkg/advice"
 	"ushuru/pkg/message"
 	"ushuru/pkg/sheet"
@@ -49,7 +50,7 @@ func (p *Pages) linkedSheetOf(r *http.Request, found *link, e *vehicle.Estimate,
 // readLinked returns the sheet of a listing, as far as it is read. The first visitor of the answer
 // starts the reading. It starts again when its job is gone; else nobody starts it a second time.
 func (p *Pages) readLinked(r *http.Request, found *link, e *vehicle.Estimate, lang string) (*linkedSheet, error) {
-	wanted := linkOf(pathReport, url.Values{"u": {*e.Car.ConditionReportURL}})
+	wanted := &link{Link: links.Link{Path: pathReport, Fields: url.Values{"u": {*e.Car.ConditionReportURL}}}}
 	token, err := p.tokenOf(r.Context(), found.Network, pathReport, wanted.Fields, found.Made)
 	if err != nil {
 		return nil, err

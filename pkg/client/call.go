@@ -49,14 +49,14 @@ func call[T any](ctx context.Context, c *Client, r Request) (*T, error) {
 	if err != nil {
 		return nil, err
 	}
+	if response.Status == http.StatusNoContent {
+		return new(T), nil // of what was deleted
+	}
 	return decode[T](response.Body)
 }
 
 func decode[T any](data []byte) (*T, error) {
 	result := new(T)
-	if len(data) == 0 {
-		return result, nil // of what was deleted
-	}
 	if err := json.Unmarshal(data, result); err != nil {
 		return nil, fmt.Errorf("client: response: %w", err)
 	}

@@ -16,7 +16,8 @@ import (
 type End struct {
 	State  State
 	Result json.RawMessage // of a job that succeeded
-	// Cached says that the cache has the result: the record of a row's job does not get it.
+	// Cached says that the cache has the result: the record of a row's job does not get it,
+	// unless a caller has joined the job.
 	Cached bool
 	Error  *Error // of a job that failed
 	// Steps are the last steps, which have made the result. The job does not end when one
@@ -35,6 +36,7 @@ func (s *Store) End(ctx context.Context, job *Job, how End) (ended *Job, subscri
 	field, value := "", []byte(nil)
 	switch {
 	case how.Cached && job.Class == Bulk && !job.RequestedByCaller:
+		field = "cached"
 	case how.Result != nil:
 		field, value = "result", redisx.Pack(how.Result)
 	case how.Error != nil:
@@ -51,6 +53,10 @@ func (s *Store) End(ctx context.Context, job *Job, how End) (ended *Job, subscri
 	reply, err := scriptEnd.Run(ctx, s.redis, keysOf(job), args...).Slice()
 	if err != nil || len(reply) == 0 {
 		return nil, nil, err
+	}
+	if reply[0] == "wanted" {
+		how.Cached = false
+		return s.End(ctx, job, how)
 	}
 	ms, okTime := reply[0].(int64)
 	members, okMembers := reply[2].([]any)

@@ -209,15 +209,19 @@ var scriptPublish = redis.NewScript(luaPublish + `return publish(ARGV[1], ARGV[2
 
 // scriptEnd ends a job, once: it deletes the attachment, drops the outputs and publishes the
 // end. KEYS: those of keysOf. ARGV: id, grace in ms, channel, retention in ms, state, field
-// (result, error or ""), its value, step and claim without which the job does not end (""
-// for none), the last steps. It returns the time of the end, 1 when the job was promoted,
-// and the subscribers; nothing when it did not end the job: it has ended, the claim is not
-// valid any more, or a step has an output of another run.
+// (result, error, "", or cached for a result that only the cache has), its value, step and
+// claim without which the job does not end ("" for none), the last steps. It returns the time
+// of the end, 1 when the job was promoted, and the subscribers; nothing when it did not end
+// the job: it has ended, the claim is not valid any more, or a step has an output of another
+// run; and "wanted" when it did not because a caller has joined the job, who needs its result.
 var scriptEnd = redis.NewScript(luaNow + luaDrop + luaPublish + `
 if redis.call('EXISTS', KEYS[1]) == 0 or ended() then return {} end
 if ARGV[9] ~= '' and redis.call('HGET', KEYS[1], 's:' .. ARGV[8] .. ':claim') ~= ARGV[9] then return {} end
 for i = 10, #ARGV do
   if redis.call('HEXISTS', KEYS[1], 'o:' .. ARGV[i]) == 1 then return {} end --
+end
+if ARGV[6] == 'cached' and (redis.call('HEXISTS', KEYS[1], 'asked') == 1 or redis.call('HEXISTS', KEYS[1], 'promoted') == 1) then
+  return {'wanted'}
 end
 redis.call('DEL', KEYS[4]) -- first, as in redisx.LuaWhenFull
 for i = 10, #ARGV do
@@ -227,7 +231,7 @@ for i = 10, #ARGV do
   redis.call('HSET', KEYS[1], s .. 'state', 'done', s .. 'since', now)
 end
 redis.call('HSET', KEYS[1], 'state', ARGV[5], 'ended', now)
-if ARGV[6] ~= '' then redis.call('HSET', KEYS[1], ARGV[6], ARGV[7]) end
+if ARGV[7] ~= '' then redis.call('HSET', KEYS[1], ARGV[6], ARGV[7]) end
 drop()
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return {now, redis.call('HEXISTS', KEYS[1], 'promoted'), publish(ARGV[1], ARGV[2], ARGV[3])}

@@ -222,9 +222,16 @@ func (r *Recorder) add(key, field string, n int64) {
 
 // addFailed adds a job to a list of those that failed. The caller holds the lock.
 func (r *Recorder) addFailed(e entry) {
-	if e.field != "" && len(r.failed) < maxFailed {
-		r.failed[e] = true
+	if e.field == "" {
+		return
 	}
+	for old := range r.failed {
+		if len(r.failed) < maxFailed {
+			break
+		}
+		delete(r.failed, old)
+	}
+	r.failed[e] = true
 }
 
 // set sets a field. The caller holds the lock.
@@ -267,7 +274,7 @@ func (r *Recorder) AddTo(ctx context.Context, pipe redis.Pipeliner) (settled fun
 	counts, texts, failed := r.counts, r.texts, r.failed
 	r.counts, r.texts, r.failed = map[entry]int64{}, map[entry]string{}, map[entry]bool{}
 	r.mu.Unlock()
-	if len(counts)+len(texts) == 0 {
+	if len(counts)+len(texts)+len(failed) == 0 {
 		return func() {}
 	}
 	sent := make(map[entry]redis.Cmder, len(counts)+len(texts)+len(failed))

@@ -96,7 +96,10 @@ func acquire[T any](ctx context.Context, store *Store, key string) (cachedAnswer
 	value, _ := reply[0].(string)
 	answer := decoded[T](store, key, []byte(value))
 	if taken, _ := reply[1].(int64); taken == 0 {
-		return answer, nil, nil
+		if value != "" && !answer.found { // nobody can read it, and while it seems fresh nobody would get the lease
+			err = failed(store.redis.Del(ctx, key).Err(), "drop answer")
+		}
+		return answer, nil, err
 	}
 	return answer, store.hold(ctx, lock, token), nil
 }

@@ -3,6 +3,7 @@ package frame
 import (
 	"net/http"
 	"net/url"
+	"strings"
 
 	"golang.org/x/text/language"
 
@@ -26,7 +27,8 @@ var matcher = language.NewMatcher([]language.Tag{language.English, language.Swah
 
 // accepted returns the language that Accept-Language prefers.
 func accepted(header string) string {
-	_, index := language.MatchStrings(matcher, header)
+	// Also one by one: an element that cannot be read does not hide the others.
+	_, index := language.MatchStrings(matcher, append([]string{header}, strings.Split(header, ",")...)...)
 	return Languages[index]
 }
 

@@ -261,8 +261,11 @@ func (*Lots) changeLot(method, below string) func(http.ResponseWriter, *http.Req
 			return err
 		}
 		id := mux.Vars(r)["id"]
-		row := url.Values{"row": r.PostForm["row"], "sheet": r.PostForm["sheet"]} // one that can be tried again
-		if _, err := s.Do(r.Context(), method, frame.Address("/v1/batches/"+id+below, row), nil, nil); err != nil {
+		path := "/v1/batches/" + id + below
+		if r.PostForm.Has("row") { // one that can be tried again; the API refuses one that is no number
+			path += "?" + url.Values{"row": r.PostForm["row"], "sheet": r.PostForm["sheet"]}.Encode()
+		}
+		if _, err := s.Do(r.Context(), method, path, nil, nil); err != nil {
 			return err
 		}
 		http.Redirect(w, r, Path+"/"+id, http.StatusSeeOther) //nolint:gosec // a path of ours
