@@ -30,10 +30,17 @@ type readingAPI struct {
 	valid   string                         // until when the estimates are; "" for as long as usual
 }
 
+// linkedSheetURL has what a person who types an address does not mean with it.
+const linkedSheetURL = "https://cars.example/O'Neil.jpg?sheet=(1)"
+
 func (a *readingAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == pathReport:
 		a.begun.Add(1)
+		var asked struct{ URL string }
+		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || asked.URL != linkedSheetURL {
+			a.t.Errorf("the API was asked to read %q (%v), want %q", asked.URL, err, linkedSheetURL)
+		}
 		if said := a.refused.Load(); said != nil {
 			w.WriteHeader(a.status)
 			_, _ = w.Write([]byte(*said))
@@ -53,7 +60,7 @@ func (a *readingAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(w).Encode(said)
 	default:
 		answering(a.t, func(e *vehicle.Estimate) {
-			address := "https://cars.example/sheet.jpg"
+			address := linkedSheetURL
 			e.Car.ConditionReportURL = &address
 			e.ValidUntil = cmp.Or(a.valid, e.ValidUntil)
 			e.Doubts = []vehicle.Doubt{{Code: "sheet_not_read", Level: "doubt", Text: message.Say("doubt/sheet_not_read", nil)}}
@@ -205,7 +212,7 @@ func TestASheetOfAnExpiredEstimateIsNotReadAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fields := url.Values{"u": {"https://cars.example/sheet.jpg"}}
+	fields := url.Values{"u": {linkedSheetURL}}
 	token, err := p.tokenOf(t.Context(), answer.Network, pathReport, fields, answer.Made)
 	if err != nil {
 		t.Fatal(err)

@@ -96,6 +96,7 @@ func TestTheLanguageIsThatOfTheLinkTheCookieTheBrowser(t *testing.T) {
 	}{
 		"default":  {"/", http.Header{}, "en"},
 		"browser":  {"/", http.Header{"Accept-Language": {"fr;q=0.9, sw-TZ;q=0.8, en;q=0.3"}}, "sw"},
+		"broken":   {"/", http.Header{"Accept-Language": {"sw-TZ, x_y!;q=0.5"}}, "sw"},
 		"cookie":   {"/", http.Header{"Accept-Language": {"en"}, "Cookie": {"lang=sw"}}, "sw"},
 		"link":     {"/?lang=en", http.Header{"Cookie": {"lang=sw"}}, "en"},
 		"nonsense": {"/?lang=%3Cscript%3E", http.Header{"Cookie": {`lang="><script>`}}, "en"},

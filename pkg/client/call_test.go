@@ -55,6 +55,17 @@ func TestABatchIsFollowed(t *testing.T) {
 	}
 }
 
+// A response without a body is no answer, but for 204: an estimate of zeros would look right.
+func TestAnEmptyResponseIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	for status, ok := range map[int]bool{200: false, 201: false, 204: true} {
+		s := &script{answers: []func(http.ResponseWriter){says(status, "")}}
+		if answer, err := client.Send[client.Batch](t.Context(), newClient(t, s), "POST /v1/batches", nil); (err == nil) != ok {
+			t.Errorf("%d: got %+v, %v, want an error: %t", status, answer, err, !ok)
+		}
+	}
+}
+
 // A list comes page by page. A page that breaks off is requested again; no row comes twice.
 func TestListsAreReadPageByPage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -1,7 +1,9 @@
 package tra
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"ushuru/pkg/redisx/redistest"
 )
@@ -23,5 +25,31 @@ func TestLeaseIsAcquiredAgainByTheSameCall(t *testing.T) {
 	}
 	if first, again, other := acquire("token"), acquire("token"), acquire("other"); first != 1 || again != 1 || other != 0 {
 		t.Errorf("acquired: %d, by the same call %d, by another process %d", first, again, other)
+	}
+}
+
+// TestAFreshAnswerThatCannotBeReadIsAskedAgain: nobody would get its lease as long as it seems fresh.
+func TestAFreshAnswerThatCannotBeReadIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	client := redistest.Open(t, redistest.Start(t).URL).Client()
+	store := NewStore(client, StoreOptions{Now: time.Now})
+	const key = "tra:answer:a"
+	value, err := encodeStored(stored[[]int]{At: time.Now(), FreshUntil: time.Now().Add(time.Hour), Answer: []int{2015}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Set(t.Context(), key, value, 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	var got string
+	for range 2 {
+		answer, held, err := acquire[[]string](t.Context(), store, key)
+		got += fmt.Sprintf("found %t, lease %t, %v; ", answer.found, held != nil, err)
+		if held != nil {
+			held.release()
+		}
+	}
+	if want := "found false, lease false, <nil>; found false, lease true, <nil>; "; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }

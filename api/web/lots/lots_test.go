@@ -470,5 +470,10 @@ func TestOnlyWhatCanSucceedIsTriedAgain(t *testing.T) {
 		if got, want := asked.Load(), "POST /v1/batches/B1/retry?fields=all&lang=all&row=7&sheet=A+%26+B"; got != want {
 			t.Errorf("the API was asked %s, want %s", got, want)
 		}
+		// A row that is named badly is for the API to refuse: nothing else is tried again.
+		frametest.Post(h, "/lots/B1/retry", "row=&row=7&lang=sw", cookie)
+		if got, want := asked.Load(), "POST /v1/batches/B1/retry?fields=all&lang=all&row=&row=7"; got != want {
+			t.Errorf("the API was asked %s, want %s", got, want)
+		}
 	}
 }
