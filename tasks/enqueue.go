@@ -281,6 +281,56 @@ func (e *Engine) Redeliver(ctx context.Context, id, step string, attempt int) er
 	return err
 }
 
+// promote makes an interactive job of a bulk one: its ready steps, and those of
+// its children, move to the queue of interactive jobs. If the process dies in
+// between, the sweeper does the rest: it looks for a ready step in the queue of
+// the job's class. From now on it takes the turns of the key that asked last.
+func (e *Engine) promote(ctx context.Context, job *jobs.Job, by Requester) (*jobs.Job, error) {
+	promoted, err := e.options.Jobs.Promote(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	current, err := e.options.Jobs.Get(ctx, job.ID)
+	if err != nil || !promoted {
+		return current, err
+	}
+	owned := *current
+	owned.Owner, owned.Origin.Network, owned.Origin.Visitor = by.Owner, by.Origin.Network, by.Origin.Visitor
+	for name, step := range current.Steps {
+		if step.State != jobs.StepReady {
+			continue
+		}
+		requeued, err := e.requeue(ctx, &owned, name, step)
+		if err != nil {
+			return nil, err
+		}
+		if requeued {
+			e.deleteTask(job, name, step.Attempt)
+		}
+	}
+	for _, child := range current.Children {
+		if child.Job == "" || child.State.Ended() {
+			continue
+		}
+		if err := e.promoteChild(ctx, child.Job, &owned); err != nil {
+			return nil, err
+		}
+	}
+	return current, nil
+}
+
+func (e *Engine) promoteChild(ctx context.Context, id string, parent *jobs.Job) error {
+	child, err := e.options.Jobs.Get(ctx, id)
+	if errors.Is(err, jobs.ErrNotFound) {
+		return nil
+	}
+	if err != nil || child.Class != jobs.Bulk || child.State.Ended() {
+		return err
+	}
+	_, err = e.promote(ctx, child, Requester{Owner: parent.Owner, Origin: parent.Origin})
+	return err
+}
+
 // requeue raises the attempt of a step and enqueues the task of the new attempt.
 // It reports false when the step is no longer as it was seen.
 func (e *Engine) requeue(ctx context.Context, job *jobs.Job, name string, seen jobs.Step) (bool, error) {

@@ -82,56 +82,6 @@ func (e *Engine) Estimate(ctx context.Context, url, owner string, class jobs.Cla
 	return e.Submit(ctx, KindEstimate, EstimateInput{URL: url}.For(owner), Requester{Owner: owner, Class: class})
 }
 
-// promote makes an interactive job of a bulk one: its ready steps, and those of
-// its children, move to the queue of interactive jobs. If the process dies in
-// between, the sweeper does the rest: it looks for a ready step in the queue of
-// the job's class. From now on it takes the turns of the key that asked last.
-func (e *Engine) promote(ctx context.Context, job *jobs.Job, by Requester) (*jobs.Job, error) {
-	promoted, err := e.options.Jobs.Promote(ctx, job)
-	if err != nil {
-		return nil, err
-	}
-	current, err := e.options.Jobs.Get(ctx, job.ID)
-	if err != nil || !promoted {
-		return current, err
-	}
-	owned := *current
-	owned.Owner, owned.Origin.Network, owned.Origin.Visitor = by.Owner, by.Origin.Network, by.Origin.Visitor
-	for name, step := range current.Steps {
-		if step.State != jobs.StepReady {
-			continue
-		}
-		requeued, err := e.requeue(ctx, &owned, name, step)
-		if err != nil {
-			return nil, err
-		}
-		if requeued {
-			e.deleteTask(job, name, step.Attempt)
-		}
-	}
-	for _, child := range current.Children {
-		if child.Job == "" || child.State.Ended() {
-			continue
-		}
-		if err := e.promoteChild(ctx, child.Job, &owned); err != nil {
-			return nil, err
-		}
-	}
-	return current, nil
-}
-
-func (e *Engine) promoteChild(ctx context.Context, id string, parent *jobs.Job) error {
-	child, err := e.options.Jobs.Get(ctx, id)
-	if errors.Is(err, jobs.ErrNotFound) {
-		return nil
-	}
-	if err != nil || child.Class != jobs.Bulk || child.State.Ended() {
-		return err
-	}
-	_, err = e.promote(ctx, child, Requester{Owner: parent.Owner, Origin: parent.Origin})
-	return err
-}
-
 // SubmitResult returns a job that has succeeded with a result that was cached, so that
 // the subscribers of a job are notified of it too; the running one, if there is one. When
 // this process dies in between, the sweeper has the job make its result.
