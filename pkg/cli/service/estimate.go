@@ -110,7 +110,7 @@ func (c *Estimate) Run(s *Session) error {
 		}
 		request.HTML = string(page)
 	}
-	estimate, err := await(s, c.clientConfig, !c.Text(),
+	estimate, err := await(s, c.in(c.Lang), !c.Text(),
 		func(ctx context.Context, api *client.Client, progress func(*client.Job)) (*client.Estimate, error) {
 			return api.Estimate(ctx, request, progress)
 		})
@@ -161,7 +161,7 @@ func (c *Quote) Run(s *Session) error {
 			Fuel: c.Fuel, BodyType: c.BodyType, ModelBody: c.ModelBody, FOBPriceUSD: c.FOB, CFPriceUSD: c.CF, M3: c.M3,
 		},
 	}
-	quote, err := await(s, c.clientConfig, !c.Text(),
+	quote, err := await(s, c.in(c.Lang), !c.Text(),
 		func(ctx context.Context, api *client.Client, progress func(*client.Job)) (*client.Quote, error) {
 			return api.Quote(ctx, request, progress)
 		})

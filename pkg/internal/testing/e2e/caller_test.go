@@ -100,6 +100,9 @@ func TestCommandsAboutComparisonsAndReports(t *testing.T) {
 	s.workWithAI()
 	s.wants(console.ExitOK, `"verdict"`, "compare", s.car(0), s.car(1))
 	s.wants(console.ExitOK, "gari", "compare", s.car(0), s.car(1), "--table", "--lang", "sw")
+	s.wants(console.ExitOK, "hadi gari liwe barabarani", "estimate", s.car(0), "--table", "--lang", "sw")
+	s.wants(console.ExitOK, "hadi gari liwe barabarani", "quote", "--make", "TOYOTA", "--model", "COROLLA AXIO", "--model-code", "NKE165",
+		"--year", "2019", "--fob", "6150", "--table", "--lang", "sw")
 	s.wants(console.ExitRefused, "same_listing", "compare", s.car(0), s.car(0))
 	drawing := filepath.Join(t.TempDir(), "map.svg")
 	s.wants(console.ExitOK, "1. At a glance", "report", demoSheet, "--map", drawing)
