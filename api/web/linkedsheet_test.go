@@ -37,7 +37,9 @@ func (a *readingAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == pathReport:
 		a.begun.Add(1)
-		var asked struct{ URL string }
+		var asked struct {
+			URL string `json:"url"`
+		}
 		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || asked.URL != linkedSheetURL {
 			a.t.Errorf("the API was asked to read %q (%v), want %q", asked.URL, err, linkedSheetURL)
 		}

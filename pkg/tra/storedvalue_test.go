@@ -2,6 +2,7 @@ package tra
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,15 +42,15 @@ func TestAFreshAnswerThatCannotBeReadIsAskedAgain(t *testing.T) {
 	if err := client.Set(t.Context(), key, value, 0).Err(); err != nil {
 		t.Fatal(err)
 	}
-	var got string
+	var got strings.Builder
 	for range 2 {
 		answer, held, err := acquire[[]string](t.Context(), store, key)
-		got += fmt.Sprintf("found %t, lease %t, %v; ", answer.found, held != nil, err)
+		_, _ = fmt.Fprintf(&got, "found %t, lease %t, %v; ", answer.found, held != nil, err)
 		if held != nil {
 			held.release()
 		}
 	}
-	if want := "found false, lease false, <nil>; found false, lease true, <nil>; "; got != want {
-		t.Errorf("got %s, want %s", got, want)
+	if want := "found false, lease false, <nil>; found false, lease true, <nil>; "; got.String() != want {
+		t.Errorf("got %s, want %s", got.String(), want)
 	}
 }
