@@ -1,6 +1,7 @@
 // Package testenv finds what a test needs on the machine: programs, fonts, the
-// reference data beside the repository. A test whose need is missing is skipped;
-// with USHURU_TEST_REAL=1, which declares that everything is installed, it fails.
+// reference data beside the repository. A test whose need is missing, or that is of
+// another tier, is skipped; with USHURU_TEST_REAL=1, which declares that everything is
+// installed and runs, it fails.
 package testenv
 
 import (
@@ -35,13 +36,13 @@ func Binary(t testing.TB, names ...string) string {
 	return ""
 }
 
-// Browser returns the path of Chromium. With USHURU_TEST_BROWSER=none the tests of pages in
-// a browser are skipped, whatever USHURU_TEST_REAL is: the race detector makes them long,
-// and finds in the tests of their handlers what it would find in them.
+// Browser returns the path of Chromium. With USHURU_TEST_BROWSER=none there is none: the race
+// detector makes the tests of pages in a browser long, and finds in the tests of their handlers
+// what it would find in them.
 func Browser(t testing.TB) string {
 	t.Helper()
 	if os.Getenv("USHURU_TEST_BROWSER") == "none" {
-		t.Skip("USHURU_TEST_BROWSER=none")
+		Missing(t, "a browser: USHURU_TEST_BROWSER=none")
 	}
 	return Binary(t, "chromium", "chromium-browser", "google-chrome")
 }
@@ -96,7 +97,7 @@ func Root() (string, error) {
 func Long(t testing.TB) {
 	t.Helper()
 	if !IsLong() {
-		t.Skip("a test of the long tier: USHURU_TEST=long runs it")
+		Missing(t, "USHURU_TEST=long, which runs the tests of the long tier")
 	}
 }
 

@@ -70,21 +70,23 @@ func TestWhatIsMissingSkipsButFailsWhereAllIsSaidToBeThere(t *testing.T) {
 }
 
 func TestBrowserCanBeLeftOut(t *testing.T) {
-	t.Setenv("USHURU_TEST_REAL", "1")
 	t.Setenv("USHURU_TEST_BROWSER", "none")
-	if got := verdictOf(t, func(tb testing.TB) {
-		tb.Helper()
-		testenv.Browser(tb)
-	}); got != "skipped" {
-		t.Errorf("without a browser a test is %s", got)
+	for value, want := range map[string]string{"": "skipped", "1": "failed"} {
+		t.Setenv("USHURU_TEST_REAL", value)
+		if got := verdictOf(t, func(tb testing.TB) { tb.Helper(); testenv.Browser(tb) }); got != want {
+			t.Errorf("without a browser, with USHURU_TEST_REAL=%s, got %s, want %s", value, got, want)
+		}
 	}
 }
 
 func TestTheLongTierRunsWhenAskedFor(t *testing.T) {
-	for value, want := range map[string]string{"": "skipped", "short": "skipped", "long": "passed"} {
-		t.Setenv("USHURU_TEST", value)
+	for value, want := range map[[2]string]string{
+		{"", ""}: "skipped", {"short", ""}: "skipped", {"long", ""}: "passed", {"", "1"}: "failed", {"long", "1"}: "passed",
+	} {
+		t.Setenv("USHURU_TEST", value[0])
+		t.Setenv("USHURU_TEST_REAL", value[1])
 		if got := verdictOf(t, func(tb testing.TB) { tb.Helper(); testenv.Long(tb) }); got != want {
-			t.Errorf("with USHURU_TEST=%s got %s, want %s", value, got, want)
+			t.Errorf("with USHURU_TEST and USHURU_TEST_REAL=%q got %s, want %s", value, got, want)
 		}
 	}
 }
