@@ -212,3 +212,24 @@ func TestNilRecorderCountsNothing(t *testing.T) {
 	r.AddTo(t.Context(), nil)()
 	metrics.New(metrics.Options{}).Step(metrics.Step{Outcome: metrics.Failed})
 }
+
+// TestAFailedJobThatRedisRefusedIsListedLater, though nothing else is counted by then.
+func TestAFailedJobThatRedisRefusedIsListedLater(t *testing.T) {
+	t.Parallel()
+	client := redistest.Open(t, redistest.Start(t).URL).Client()
+	r := newRig(client)
+	list := "stat:failed:" + metrics.ExampleName("estimate:scrape", "listing_gone")
+	if err := client.Set(t.Context(), list, "no list", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	r.metrics.Step(metrics.Step{Kind: "estimate", Step: "scrape", Outcome: metrics.Failed, Code: "listing_gone", Job: "one"})
+	r.Write(t.Context())
+	if err := client.Del(t.Context(), list).Err(); err != nil {
+		t.Fatal(err)
+	}
+	r.Write(t.Context())
+	failed, err := metrics.FailedJobs(t.Context(), client, "estimate:scrape", "listing_gone")
+	if err != nil || !reflect.DeepEqual(failed, []string{"one"}) {
+		t.Errorf("got %v, %v, want the job", failed, err)
+	}
+}
