@@ -130,3 +130,14 @@ func TestANetworkPushesOutItsOwnPagesAlone(t *testing.T) {
 		t.Errorf("got %d bytes of all, want at most %d", bytes, 4*one)
 	}
 }
+
+// TestOnlyTheMatchedEntryIsSaidToBeMatched: an entry that the visitor has chosen since is his own.
+func TestOnlyTheMatchedEntryIsSaidToBeMatched(t *testing.T) {
+	t.Parallel()
+	for chosen, want := range map[string]string{"AXIO - NKE165": "AXIO - NKE165", "FIELDER - NKE165": "", "": ""} {
+		form := url.Values{"make": {"TOYOTA"}, "modelBody": {chosen}, fieldMatched: {"AXIO - NKE165"}}
+		if got := linkOf(pathQuote, form).Fields.Get(fieldMatched); got != want {
+			t.Errorf("with the entry %q chosen, %q is said to be matched, want %q", chosen, got, want)
+		}
+	}
+}
