@@ -20,7 +20,7 @@ lint: ## run golangci-lint, as CI does
 	golangci-lint run
 
 sbom: ## write the bill of materials of the production build (CycloneDX)
-	go build -tags production -trimpath -o .release/ushuru .
+	go build -tags production -o .release/ushuru .
 	go run github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.9.0 bin -json -output sbom.cdx.json .release/ushuru
 
 fuzz: ## run every fuzz target for 30 seconds
