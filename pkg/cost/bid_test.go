@@ -18,7 +18,9 @@ func TestTheHighestPriceJustMeetsTheTarget(t *testing.T) {
 		d := draw(t)
 		target := decimal.NewFromInt(int64(rapid.IntRange(1, 400).Draw(t, "million"))).Mul(decimal.NewFromInt(1_000_000))
 		tables, terms := cost.Embedded(), onDays(d.rate, d.now, d.now.AddDate(0, 0, 60))
-		got := tables.MaxPrice(d.estimate, terms, d.now, target)
+		bid := terms
+		bid.Target = &vehicle.Target{OnTheRoadTZS: money.NewNumber(target)}
+		got := tables.Apply(d.estimate, bid, d.now).MaxPrice
 		total := func(price int64, withSea bool) cost.Answer {
 			e, usd := d.estimate, money.NewNumber(decimal.NewFromInt(price))
 			if e.Car.FOBPriceUSD, e.Car.CFPriceUSD = &usd, nil; withSea {

@@ -25,7 +25,11 @@ type Answer struct {
 // authority's figures): so a cached estimate can be computed again on other terms, and a
 // price can be tried.
 func (t *Tables) Calculate(e vehicle.Estimate, terms vehicle.Terms, now time.Time) Answer {
-	b := t.begin(e, terms, now)
+	return t.begin(e, terms, now).answer(e)
+}
+
+// answer returns the cost of the estimate's car.
+func (b *calculation) answer(e vehicle.Estimate) Answer {
 	b.step = b.ageStep()
 	b.bill()
 	answer := Answer{b.total(), b.summary(e), b.warnings()}
@@ -37,14 +41,14 @@ func (t *Tables) Calculate(e vehicle.Estimate, terms vehicle.Terms, now time.Tim
 // Apply returns the estimate with its cost on the terms of a caller. It replaces
 // that of an earlier calculation with its warnings.
 func (t *Tables) Apply(e vehicle.Estimate, terms vehicle.Terms, now time.Time) vehicle.Estimate {
-	answer := t.Calculate(e, terms, now)
+	b := t.begin(e, terms, now)
+	answer := b.answer(e)
 	e.DriveAway, e.Summary, e.MaxPrice = &answer.DriveAway, &answer.Summary, nil
 	if terms.Target != nil {
-		highest := t.MaxPrice(e, terms, now, terms.Target.OnTheRoadTZS.Decimal())
-		e.MaxPrice = &highest
+		e.MaxPrice = b.maxPrice(terms.Target.OnTheRoadTZS.Decimal())
 	}
 	if terms.ByMonth {
-		e.Summary.ByMonth = t.byMonth(e, terms, now)
+		e.Summary.ByMonth = b.byMonth()
 	}
 	e.Warnings = slices.DeleteFunc(slices.Clone(e.Warnings), func(w vehicle.Warning) bool {
 		return slices.Contains(codes, w.Code)
@@ -77,24 +81,11 @@ type calculation struct {
 	missing []vehicle.Missing
 }
 
-// rateOf returns the exchange rate of the terms.
-func rateOf(terms vehicle.Terms) decimal.Decimal {
-	if terms.Rate.IsPositive() {
-		return terms.Rate
-	}
-	return DefaultRate
-}
-
-// sums returns a calculation whose lines have amounts and no words.
-func (t *Tables) sums(e vehicle.Estimate, terms vehicle.Terms, now time.Time) *calculation {
-	b := t.begin(e, terms, now)
-	b.silent = true
-	b.bill()
-	return b
-}
-
 func (t *Tables) begin(e vehicle.Estimate, terms vehicle.Terms, now time.Time) *calculation {
-	rate := rateOf(terms)
+	rate := terms.Rate
+	if !rate.IsPositive() {
+		rate = DefaultRate
+	}
 	b := &calculation{
 		tables: t, car: e.Car, matched: e.Matched, implied: impliedRatesOf(e.Tax, rate), rate: rate, now: now,
 		day: dateOf(now), asked: now, charges: map[chargeKey][]charge{},
@@ -107,10 +98,15 @@ func (t *Tables) begin(e vehicle.Estimate, terms vehicle.Terms, now time.Time) *
 	}
 	b.window = t.windowOf(terms.Landing, b.shippedFrom(), now)
 	b.volume = b.volumeOf()
+	b.figures()
+	return b
+}
+
+// figures finds the invoice, what is taxed of it and what the fees are counted by.
+func (b *calculation) figures() {
 	b.invoice = b.invoiceOf()
 	b.taxed = b.over(b.invoice.base)
 	b.facts = b.factsOf()
-	return b
 }
 
 // factsOf returns what the fees are counted by.

@@ -45,7 +45,7 @@ func impliedRatesOf(tax vehicle.Tax, fallback decimal.Decimal) impliedRates {
 	if s.derived {
 		s.fx = s.exactFX()
 	}
-	s.formula = s.reproduces()
+	s.formula = reproduces(tax, s.rules.Compute(duty.Vehicle{}, tax.CIFInUSD.Decimal(), s.fx))
 	return s
 }
 
@@ -81,7 +81,7 @@ func (s impliedRates) fees() decimal.Decimal {
 // printed totals is off by what the dollar total was rounded by, so the exact
 // one is taken only where the dollars are printed with cents that fit.
 func (s impliedRates) exactFX() decimal.Decimal {
-	if !near(s.at(s.tax.CIFInUSD.Decimal(), s.rules).TotalUSD.Decimal(), s.tax.TotalImportTaxesInUSD.Decimal(), cent) {
+	if !near(s.rules.Compute(duty.Vehicle{}, s.tax.CIFInUSD.Decimal(), s.fx).TotalUSD.Decimal(), s.tax.TotalImportTaxesInUSD.Decimal(), cent) {
 		return s.fx
 	}
 	plain := s.rules
@@ -96,8 +96,7 @@ func (s impliedRates) exactFX() decimal.Decimal {
 
 // reproduces reports whether the formula gives every printed line. Outputs of
 // 2015 print the dollar total without cents.
-func (s impliedRates) reproduces() bool {
-	b, tax := s.at(s.tax.CIFInUSD.Decimal(), s.rules), s.tax
+func reproduces(tax vehicle.Tax, b duty.Breakdown) bool {
 	total, printed := b.TotalUSD.Decimal(), tax.TotalImportTaxesInUSD.Decimal()
 	return near(b.ImportDuty.Decimal(), tax.ImportDutyInUSD.Decimal(), cent) &&
 		near(b.Excise.Decimal(), tax.ExiseDutyInUSD.Decimal(), cent) &&
@@ -106,11 +105,6 @@ func (s impliedRates) reproduces() bool {
 		near(b.RailwayLevy.Decimal(), tax.RailwayDevLevyInUSD.Decimal(), cent) &&
 		near(b.VAT.Decimal(), tax.VATInUSD.Decimal(), cent) &&
 		(near(total, printed, fiveCent) || total.Round(0).Equal(printed))
-}
-
-// at returns the result of the formula at a value.
-func (s impliedRates) at(cif decimal.Decimal, rules duty.Rules) duty.Breakdown {
-	return rules.Compute(duty.Vehicle{}, cif, s.fx)
 }
 
 func near(a, b, within decimal.Decimal) bool { return a.Sub(b).Abs().LessThanOrEqual(within) }

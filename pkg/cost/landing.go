@@ -34,17 +34,22 @@ type window struct {
 func (t *Tables) windowOf(days *vehicle.LandingDays, country string, now time.Time) window {
 	today := midnight(now)
 	usual := t.landingTime(country)
-	w := window{from: today.AddDate(0, 0, usual.FromDays), to: today.AddDate(0, 0, usual.ToDays), usual: usual}
 	if days != nil {
 		from, err := time.ParseInLocation(time.DateOnly, days.From, localtime.Zone)
 		to, errTo := time.ParseInLocation(time.DateOnly, days.To, localtime.Zone)
 		if err == nil && errTo == nil && !to.Before(from) { // the API has checked them
-			w = window{from: from, to: to, typed: true}
+			return windowBetween(from, to)
 		}
 	}
-	const day = 24 * time.Hour // there is no daylight saving time in Dar es Salaam
-	w.likely = w.from.Add((w.to.Sub(w.from) / 2).Truncate(day))
+	w := windowBetween(today.AddDate(0, 0, usual.FromDays), today.AddDate(0, 0, usual.ToDays))
+	w.typed, w.usual = false, usual
 	return w
+}
+
+// windowBetween returns the landing days from one to another, which somebody has named.
+func windowBetween(from, to time.Time) window {
+	const day = 24 * time.Hour // there is no daylight saving time in Dar es Salaam
+	return window{from: from, likely: from.Add((to.Sub(from) / 2).Truncate(day)), to: to, typed: true}
 }
 
 // landingTime returns how long a car takes from a country.

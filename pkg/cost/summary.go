@@ -131,7 +131,7 @@ func (b *calculation) summary(e vehicle.Estimate) vehicle.Summary {
 		s.EffectiveTaxPercent = &percent
 	}
 	s.Car, s.Shipping = b.carSums(parts[partCar])
-	s.IfLandedBy = b.ifLandedBy(e)
+	s.IfLandedBy = b.ifLandedBy()
 	s.Confidence = b.confidence(e, s)
 	s.Text = summaryText(s)
 	return s
@@ -208,7 +208,7 @@ func (b *calculation) authorityTaxes() vehicle.AuthorityTaxes {
 
 // ifLandedBy returns the cost of a car that lands on the day before the taxes rise;
 // nil when there is no rise.
-func (b *calculation) ifLandedBy(e vehicle.Estimate) *vehicle.IfLandedBy {
+func (b *calculation) ifLandedBy() *vehicle.IfLandedBy {
 	if b.step == nil {
 		return nil
 	}
@@ -216,14 +216,12 @@ func (b *calculation) ifLandedBy(e vehicle.Estimate) *vehicle.IfLandedBy {
 	if err != nil {
 		return nil // our own date
 	}
-	eve := dateOf(newYear.AddDate(0, 0, -1))
-	total := b.tables.sums(e, vehicle.Terms{
-		Rate: b.rate, Costs: &b.costs, Landing: &vehicle.LandingDays{From: eve, To: eve},
-	}, b.now).onTheRoad()
+	eve := newYear.AddDate(0, 0, -1)
+	total := b.onDays(eve, eve).onTheRoad()
 	if total == nil {
 		return nil
 	}
-	return &vehicle.IfLandedBy{Date: eve, OnTheRoad: total}
+	return &vehicle.IfLandedBy{Date: dateOf(eve), OnTheRoad: total}
 }
 
 // missingParts returns why parts are incomplete. Each reason is given once for a part.

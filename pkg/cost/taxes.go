@@ -35,7 +35,7 @@ func (s impliedRates) on(cif decimal.Decimal) taxes {
 
 // computed returns the taxes by the formula.
 func (s impliedRates) computed(cif decimal.Decimal, rules duty.Rules) taxes {
-	b := s.at(cif, rules)
+	b := rules.Compute(duty.Vehicle{}, cif, s.fx)
 	return taxes{
 		duty: b.ImportDuty.Decimal(), excise: b.Excise.Decimal(), age: b.AgeExcise.Decimal(), vat: b.VAT.Decimal(),
 		fee: b.ProcessingFee.Decimal(), railway: b.RailwayLevy.Decimal(),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"ushuru/pkg/duty"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/money"
 	"ushuru/pkg/testenv"
@@ -74,7 +75,7 @@ func TestRatesOfTheWorkedOutputs(t *testing.T) {
 
 func TestTheKnownGapOfOutput3(t *testing.T) {
 	s := impliedRatesOf(printed(outputs[3]), DefaultRate)
-	computed := s.at(decimal.RequireFromString("2553.86"), s.rules)
+	computed := s.rules.Compute(duty.Vehicle{}, decimal.RequireFromString("2553.86"), s.fx)
 	if got := computed.VAT.String(); got != "820.37" { // printed 819.83
 		t.Errorf("VAT with the whole fee %s", got)
 	}
@@ -92,7 +93,7 @@ func TestTheKnownGapOfOutput3(t *testing.T) {
 func TestOutput4ToTheCent(t *testing.T) {
 	tax := printed(outputs[4])
 	s := impliedRatesOf(tax, DefaultRate)
-	b := s.at(tax.CIFInUSD.Decimal(), s.rules)
+	b := s.rules.Compute(duty.Vehicle{}, tax.CIFInUSD.Decimal(), s.fx)
 	for name, pair := range map[string][2]money.Amount{
 		"duty": {b.ImportDuty, tax.ImportDutyInUSD}, "excise": {b.Excise, tax.ExiseDutyInUSD},
 		"age": {b.AgeExcise, tax.ExiseDutyDueToAgeInUSD}, "vat": {b.VAT, tax.VATInUSD},
