@@ -91,7 +91,8 @@ func nameOf(owner string, request EstimateInput, estimate json.RawMessage) (n na
 	if n.expiry, err = time.Parse(time.RFC3339, until); err != nil {
 		return n, fmt.Errorf("tasks: result: %w", err)
 	}
-	n.key, n.value = cache.ListingKey(ReportInput{URL: sheet}.For(owner).ID(), owner), []byte(listed.PageKey())
+	n.value = []byte(listed.PageKey())
+	n.key = cache.ListingKey(ReportInput{URL: sheet}.For(owner).ID(), owner)
 	return n, nil
 }
 

@@ -70,8 +70,6 @@ type Wanted struct {
 	// Known returns a cached result as the request wants it; nil for one that cannot be
 	// used. Without Known it is used as it is.
 	Known func(ctx context.Context, result []byte) ([]byte, error)
-	// Refused returns how the error of the job responds. Without Refused it does as it is.
-	Refused func(err error) error
 	// Failed is the job that the work is tried again of. While its refusal is remembered,
 	// that is the answer.
 	Failed string
@@ -106,14 +104,10 @@ func (k *Work) Serve(w http.ResponseWriter, r *request.Request, wanted Wanted, f
 		if applied := r.Prefer.Applied(false); applied != "" {
 			w.Header().Set("Preference-Applied", applied)
 		}
-		switch {
-		case job.State == jobs.Succeeded:
-			result, cached = job.Result, found.wasCached
-		case wanted.Refused != nil:
-			return wanted.Refused(ProblemOf(job))
-		default:
+		if job.State != jobs.Succeeded {
 			return ProblemOf(job)
 		}
+		result, cached = job.Result, found.wasCached
 	}
 	body, err := finish(result, cached)
 	if err != nil {

@@ -228,16 +228,18 @@ func (c *Cache) PutOften(ctx context.Context, key Key, data []byte, expiry time.
 	}
 	packed := redisx.Pack(data)
 	err := c.redis.SetArgs(ctx, string(key), packed, redis.SetArgs{Get: true, TTL: lifetime}).Err()
-	if errors.Is(err, redis.Nil) { // there was nothing
-		_, err = c.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-			pace.AddTo(ctx, pipe, c.owner, int64(len(packed))+pace.EntryOverhead, lifetime)
-			return nil
-		})
+	isNew := errors.Is(err, redis.Nil) // there was nothing
+	if err == nil || isNew {
+		c.latest.add(key, data)
+	}
+	if isNew {
+		pipe := c.redis.Pipeline()
+		pace.AddTo(ctx, pipe, c.owner, int64(len(packed))+pace.EntryOverhead, lifetime)
+		_, err = pipe.Exec(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("cache: put: %w", err)
 	}
-	c.latest.add(key, data)
 	return nil
 }
 
