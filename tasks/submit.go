@@ -134,7 +134,17 @@ func (e *Engine) Job(ctx context.Context, id string) (*jobs.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	return job, e.addResult(ctx, job)
+	return job, e.addOwnResult(ctx, job)
+}
+
+// addOwnResult is addResult for whom the job made its result: the cache only keeps it for them.
+func (e *Engine) addOwnResult(ctx context.Context, job *jobs.Job) error {
+	had := job.Result != nil
+	err := e.addResult(ctx, job)
+	if err == nil && !had && job.Result != nil {
+		job.Result, err = cache.Marked(job.Result, false)
+	}
+	return err
 }
 
 // addResult adds the result that the cache alone has of the job of a row. It returns

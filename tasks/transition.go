@@ -161,7 +161,7 @@ func (e *Engine) advanceFrom(ctx context.Context, job *jobs.Job) error {
 			return err
 		}
 	}
-	if err := e.addResult(ctx, job); err != nil && !errors.Is(err, jobs.ErrNotFound) {
+	if err := e.addOwnResult(ctx, job); err != nil && !errors.Is(err, jobs.ErrNotFound) {
 		return err
 	}
 	subscribers, err := e.options.Jobs.PublishEnd(ctx, job, rememberedFor(job.Kind, job.Error))

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -185,7 +186,7 @@ func (c *Cache) response(key Key, reply *redis.StringCmd) (response []byte, err 
 // Put caches a response until its expiry, with its "cached" set to true and every
 // other byte unchanged. A response that has expired is not cached.
 func (c *Cache) Put(ctx context.Context, key Key, response []byte, expiry time.Time) error {
-	marked, err := markCached(response)
+	marked, err := Marked(response, true)
 	if err != nil {
 		return err
 	}
@@ -260,12 +261,13 @@ func (c *Cache) Pipelined(ctx context.Context, do func(*Cache) error) error {
 	return err
 }
 
-// markCached replaces the value of the top-level "cached".
-func markCached(response []byte) ([]byte, error) {
+// Marked returns a response whose top-level "cached" has a value: true for whom the cache answers,
+// false for whom the response was made.
+func Marked(response []byte, cached bool) ([]byte, error) {
 	for name, value := range jsonobject.Members(response) {
 		if string(name) == "cached" && (string(value) == "false" || string(value) == "true") {
 			at := cap(response) - cap(value) // value is a part of response
-			return slices.Concat(response[:at], []byte("true"), response[at+len(value):]), nil
+			return slices.Concat(response[:at], strconv.AppendBool(nil, cached), response[at+len(value):]), nil
 		}
 	}
 	return nil, ErrNoFlag
