@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -289,6 +290,29 @@ func TestASiteThatHangsIsGivenUp(t *testing.T) {
 		failed, ok := errors.AsType[*tasks.StepError](err)
 		if !ok || failed.Final != c.want || failed.Permanent {
 			t.Errorf("%s: %+v, want the job to end: %t", name, failed, c.want)
+		}
+	}
+}
+
+// TestAPageOfABatchHasItsTurnBeforeItsMemory: neither is to be had, and what is waited for first says
+// so. A page that waited for its turn with its memory would keep that from a person's page.
+func TestAPageOfABatchHasItsTurnBeforeItsMemory(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	end, err := d.turns.BeginBatch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
+	if !d.memory.TryAcquire(maxPageMemory) {
+		t.Fatal("the memory of pages is not free")
+	}
+	left, cancel := context.WithCancel(t.Context())
+	cancel()
+	for of, want := range map[*jobs.Job]bool{rowsJob(): false, personsJob(): true} {
+		_, err := d.readPage(left, &fetch.Page{Body: []byte(listingPage)}, of)
+		if !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "wait for the memory") != want {
+			t.Errorf("%s: got %v; want that it waits for memory to be %t", of.Class, err, want)
 		}
 	}
 }
