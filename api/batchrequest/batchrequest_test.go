@@ -449,3 +449,20 @@ func TestIdentityTellsBatchesApart(t *testing.T) {
 		t.Errorf("a row has one landing: ignored %q, %v", req.Options.Ignored, err)
 	}
 }
+
+// TestColumnsAreOfTables: a parameter about columns means nothing beside rows of JSON, whatever it says,
+// and is named among what is ignored.
+func TestColumnsAreOfTables(t *testing.T) {
+	t.Parallel()
+	for contentType, body := range map[string]string{"": `{"urls":["` + site + `/1"]}`, ndjson: `"` + site + `/1"`} {
+		for _, column := range []string{"Preis%3DfobPrice", "Wagen%3Dcolour", "Wagen"} {
+			req, err := read(t, "?column="+column, contentType, body)
+			if err != nil || !slices.Equal(req.Options.Ignored, []string{"column"}) {
+				t.Errorf("%s of %q: ignored %q, %v; want column", column, contentType, req.Options.Ignored, err)
+			}
+		}
+	}
+	if req, err := read(t, "", "", `{"urls":["`+site+`/1"]}`); err != nil || req.Options.Ignored != nil {
+		t.Errorf("without a column: ignored %q, %v", req.Options.Ignored, err)
+	}
+}

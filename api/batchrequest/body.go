@@ -37,7 +37,8 @@ type Request struct {
 	Language []byte
 	DryRun   bool
 
-	mapping lot.Mapping    // of the columns of a table
+	mapped  []string       // parameters column=NAME=FIELD, which give columns of a table to fields
+	mapping lot.Mapping    // the same of a table
 	columns []*lot.Columns // of each sheet; nil of JSON
 	strict  bool
 }
@@ -101,11 +102,18 @@ func Read(w http.ResponseWriter, r *request.Request) (*Request, error) {
 
 // read reads the rows of a body or of a file in a form. Size is -1 when it is not known.
 func (req *Request) read(body io.Reader, kind, charset string, size int64) error {
+	if kind != bodyTable && req.mapped != nil {
+		req.Options.ignore([]string{"column"}) // fields have their own names
+	}
 	switch kind {
 	case bodyJSON:
 		return (&jsonBody{Decoder: json.NewDecoder(utf8Only(body)), Request: req}).decode()
 	case bodyLines:
 		return req.readLines(body)
+	}
+	var wrong string
+	if req.mapping, wrong = lot.ParseMapping(req.mapped); wrong != "" {
+		return problem.Field(clip(wrong), "column")
 	}
 	data, err := request.UpTo(body, maxBody, size)
 	if err != nil {
@@ -187,20 +195,9 @@ func kindOfPart(part *multipart.Part) (kind, charset string) {
 	return bodyTable, params["charset"]
 }
 
-// parseQuery parses the query: the options, where those of a table are, and the parameters
-// column=NAME=FIELD, which give columns of a table to fields.
+// parseQuery parses the query: the options, where those of a table are, and what columns mean.
 func (req *Request) parseQuery(query url.Values) (err error) {
-	req.mapping = lot.Mapping{}
-	for _, text := range query["column"] {
-		i := strings.LastIndex(text, "=")
-		if i <= 0 {
-			return problem.Field(clip(text), "column")
-		}
-		req.mapping[text[:i]] = text[i+1:]
-	}
-	if field := req.mapping.Check(); field != "" {
-		return problem.Field(clip(field), "column")
-	}
+	req.mapped = query["column"]
 	if req.DryRun, err = request.Flag(query, "dryRun"); err != nil {
 		return err
 	}

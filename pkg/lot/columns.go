@@ -197,14 +197,22 @@ type Columns struct {
 // a column has: "startPrice (千円)"; an empty one means that the column is not read.
 type Mapping map[string]string
 
-// Check returns the first field of a mapping that does not exist; "" when all do.
-func (m Mapping) Check() string {
-	for _, field := range m {
-		if found, _ := meaning(field); field != "" && !isUsed(found) {
-			return field
+// ParseMapping reads texts of the form NAME=FIELD. wrong is the first text, or field, that is none;
+// "" when all are.
+func ParseMapping(texts []string) (m Mapping, wrong string) {
+	m = Mapping{}
+	for _, text := range texts {
+		i := strings.LastIndex(text, "=")
+		if i <= 0 {
+			return m, text
 		}
+		field := text[i+1:]
+		if found, _ := meaning(field); field != "" && !isUsed(found) {
+			return m, field
+		}
+		m[text[:i]] = field
 	}
-	return ""
+	return m, ""
 }
 
 // of returns the field that a mapping gives to a column of a sheet.

@@ -90,9 +90,9 @@ func TestRows(t *testing.T) {
 func TestColumnsThatAreNotRead(t *testing.T) {
 	t.Parallel()
 	header := []string{"URL", "Link", "備考", "Color", "", "Modell", "Preis", "Year"}
-	mapping := lot.Mapping{"preis": "startPrice (千円)", "Year": "", "Modell": "model"}
+	mapping, wrong := lot.ParseMapping([]string{"preis=startPrice (千円)", "Year=", "Modell=model"})
 	c := lot.NewColumns(lot.Header{Names: header}, mapping)
-	if fmt.Sprint(c.Duplicate, c.Unknown) != "[Link] [備考 Year]" || mapping.Check() != "" {
+	if fmt.Sprint(c.Duplicate, c.Unknown) != "[Link] [備考 Year]" || wrong != "" {
 		t.Errorf("%v, %v", c.Duplicate, c.Unknown)
 	}
 	cells := []string{"https://x/1", "https://x/2", "Note", "red", "?", "IST", "250", "2001"}
@@ -103,8 +103,11 @@ func TestColumnsThatAreNotRead(t *testing.T) {
 	if own != "[Link 備考 Color Modell Preis Year] [https://x/2 Note red IST 250 2001]" {
 		t.Error(own)
 	}
-	if field := (lot.Mapping{"a": "model", "b": "colour"}).Check(); field != "colour" {
-		t.Error(field)
+	for _, wrong := range []string{"colour", "b", "=model"} {
+		texts := []string{"a=model", strings.Replace(wrong, "colour", "b=colour", 1)}
+		if _, got := lot.ParseMapping(texts); got != wrong {
+			t.Errorf("%q: got %q, want %q", texts, got, wrong)
+		}
 	}
 }
 
