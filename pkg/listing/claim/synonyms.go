@@ -3,7 +3,6 @@ package claim
 import (
 	_ "embed"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -81,6 +80,15 @@ var labelUnits = []string{
 	"tzs", "tsh", "kes", "ksh", "aed", "zar",
 }
 
+// unitEnds are the last words of labelUnits.
+var unitEnds = func() map[string]bool {
+	ends := map[string]bool{}
+	for _, unit := range labelUnits {
+		ends[unit[strings.LastIndexByte(unit, ' ')+1:]] = true
+	}
+	return ends
+}()
+
 // labelUnit matches a unit or a currency at the end of a label: "Price (US$)", "Mileage in km".
 var labelUnit = regexp.MustCompile(`(?i)[\s(\[（,/]+(?:in\s+)?((?:thousands?\s+|x?\s?1000\s?|[千万])?(?:` +
 	strings.ReplaceAll(strings.Join(labelUnits, "|"), "$", `\$`) + `))[.)\]）\s:：]*$`)
@@ -92,8 +100,7 @@ func cutLabelUnit(label string) (name, unit string) {
 	if strings.TrimLeftFunc(before, isAroundUnit) == "" { // it is one word
 		return label, ""
 	}
-	last := strings.ToLower(strings.TrimLeft(words[len(before):], "xX10千万"))
-	if !slices.ContainsFunc(labelUnits, func(unit string) bool { return strings.HasSuffix(unit, last) }) {
+	if !unitEnds[strings.ToLower(strings.TrimLeft(words[len(before):], "xX10千万"))] {
 		return label, "" // as most labels, which need no expression
 	}
 	m := labelUnit.FindStringSubmatchIndex(label)

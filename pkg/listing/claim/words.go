@@ -1,7 +1,6 @@
 package claim
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 )
@@ -9,8 +8,14 @@ import (
 // Words finds whether a text contains one of several words, in one pass and without
 // regard to case.
 type Words struct {
-	byFirst [256][]string // the words in lower case by their first byte
-	starts  [256][]string // those of them with which a word of the text begins
+	isFirst [256]bool   // the bytes with which the words begin, in both cases
+	byFirst [256][]word // the words by such a byte
+}
+
+// word is one of the words, in lower case.
+type word struct {
+	text   string
+	starts bool // a word of the text must begin with it
 }
 
 // wordStart stands before one of the words of NewWords with which a word of a text begins.
@@ -19,12 +24,14 @@ const wordStart = "\x00"
 // NewWords returns the set of some words in lower case.
 func NewWords(words ...string) *Words {
 	set := &Words{}
-	for _, word := range words {
-		table := &set.byFirst
-		if start, ok := strings.CutPrefix(word, wordStart); ok {
-			table, word = &set.starts, start
+	for _, written := range words {
+		text, starts := strings.CutPrefix(written, wordStart)
+		for first := range 256 {
+			if lower(byte(first)) == text[0] {
+				set.isFirst[first] = true
+				set.byFirst[first] = append(set.byFirst[first], word{text, starts})
+			}
 		}
-		table[word[0]] = append(table[word[0]], word)
 	}
 	return set
 }
@@ -41,15 +48,13 @@ func (w *Words) In(s string) bool {
 // Letters outside ASCII must be in lower case.
 func (w *Words) next(s string, from int) int {
 	for i := from; i < len(s); i++ {
-		first := lower(s[i])
-		if slices.ContainsFunc(w.byFirst[first], func(word string) bool { return hasPrefixFold(s[i:], word) }) {
-			return i
-		}
-		if len(w.starts[first]) == 0 || i > 0 && isWordByte(s[i-1]) {
+		if !w.isFirst[s[i]] {
 			continue
 		}
-		if slices.ContainsFunc(w.starts[first], func(word string) bool { return hasPrefixFold(s[i:], word) }) {
-			return i
+		for _, own := range w.byFirst[s[i]] {
+			if hasPrefixFold(s[i:], own.text) && (!own.starts || i == 0 || !isWordByte(s[i-1])) {
+				return i
+			}
 		}
 	}
 	return -1

@@ -16,6 +16,12 @@ const maxNodes = 2_000_000
 // maxDepth is the maximum depth that html.Parse allows.
 const maxDepth = 512
 
+// The beginning of a tag, and of its name, that is examined, in bytes.
+const (
+	maxTag  = 120
+	maxName = 8
+)
+
 // isFormatting reports the name of an element that an HTML parser reopens in every block
 // while it is not closed: with five hundred of them open, one letter creates five hundred
 // nodes (WHATWG HTML, 13.2.4.3).
@@ -27,73 +33,41 @@ func isFormatting(name []byte) bool {
 	return false
 }
 
-// CheckSize rejects a page whose tree would be too large, before the tree is built.
-// Counting the tags is sufficient for nearly every page; only a page with many
-// different formatting elements is tokenized.
-func CheckSize(body []byte) error {
-	tags := bytes.Count(body, []byte("<"))
-	if 2*tags > maxNodes || tags > maxDepth && depths(body) > maxDepths {
-		return ErrTooManyTags
-	}
-	// At most three equal formatting elements are reopened.
-	if tags*(2+min(3*differentFormatting(body), maxDepth)) <= maxNodes {
-		return nil
-	}
-	return countNodes(body)
-}
-
-// differentFormatting counts the different formatting tags. A tag whose end is
-// uncertain or far away counts each time.
-func differentFormatting(body []byte) (count int) {
-	seen := map[string]bool{}
-	for {
-		at := bytes.IndexByte(body, '<')
-		if at < 0 {
-			return count
-		}
-		body = body[at+1:]
-		tag := body[:min(len(body), 120)]
-		name := make([]byte, 0, 7)
-		for len(name) < min(len(tag), cap(name)) && isLetter(tag[len(name)]|0x20) {
-			name = append(name, tag[len(name)]|0x20)
-		}
-		if !isFormatting(name) {
-			continue
-		}
-		end := bytes.IndexByte(tag, '>')
-		if certain := end >= 0 && bytes.Count(tag[:end], []byte(`"`))%2 == 0 && bytes.IndexByte(tag[:end], '\'') < 0; certain {
-			if seen[string(tag[:end])] {
-				continue
-			}
-			seen[string(tag[:end])] = true
-		}
-		if count++; count >= maxDepth {
-			return count
-		}
-	}
-}
-
 // maxDepths bounds the sum of the depths of a page's tags. A parser searches the open
 // elements at each tag, so that 4 MB of nested boxes take seconds; the largest real page
 // seen has a sum of some 600,000.
 const maxDepths = 60_000_000
 
-// depths returns about the sum of the depths of the tags of a page. Elements that never
-// contain another, or that the next of their kind ends, are not counted as open.
-func depths(body []byte) (sum int) {
-	depth := 0
+// CheckSize rejects a page whose tree would be too large, before the tree is built.
+// Counting the tags is sufficient for nearly every page; only a page with many
+// different formatting elements is tokenized.
+func CheckSize(body []byte) error {
+	tags, depths, formatting := measure(body)
+	if 2*tags > maxNodes || tags > maxDepth && depths > maxDepths {
+		return ErrTooManyTags
+	}
+	// At most three equal formatting elements are reopened.
+	if tags*(2+min(3*formatting, maxDepth)) <= maxNodes {
+		return nil
+	}
+	return countNodes(body)
+}
+
+// measure counts the tags of a page, about the sum of their depths, and the different
+// formatting tags, at most maxDepth. Elements that never contain another, or that the next of
+// their kind ends, are not counted as open. A formatting tag whose end is uncertain or far
+// away counts each time.
+func measure(body []byte) (tags, depths, formatting int) {
+	depth, seen := 0, map[string]bool{}
 	for {
 		at := bytes.IndexByte(body, '<')
-		if at < 0 || at+2 >= len(body) {
-			return sum
+		if at < 0 {
+			return tags, depths, formatting
 		}
+		tags++
 		body = body[at+1:]
-		name := body
-		ends := name[0] == '/'
-		if ends {
-			name = name[1:]
-		}
-		var lower [8]byte
+		name, ends := bytes.CutPrefix(body[:min(len(body), maxTag)], []byte("/"))
+		var lower [maxName]byte
 		length := 0
 		for length < min(len(name), len(lower)) && isLetter(name[length]|0x20) {
 			lower[length] = name[length] | 0x20
@@ -106,8 +80,22 @@ func depths(body []byte) (sum int) {
 		case depth < maxDepth:
 			depth++
 		}
-		sum += depth
+		depths += depth
+		if !ends && formatting < maxDepth && isFormatting(lower[:length]) && isNew(name, seen) {
+			formatting++
+		}
 	}
+}
+
+// isNew reports a tag that was not seen before, and adds it to those that were seen.
+func isNew(tag []byte, seen map[string]bool) bool {
+	end := bytes.IndexByte(tag, '>')
+	if end < 0 || bytes.Count(tag[:end], []byte(`"`))%2 != 0 || bytes.IndexByte(tag[:end], '\'') >= 0 {
+		return true
+	}
+	before := seen[string(tag[:end])]
+	seen[string(tag[:end])] = true
+	return !before
 }
 
 // isUnnested reports the name, in lower case, of an element that cannot contain another, or that the

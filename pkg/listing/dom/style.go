@@ -254,10 +254,20 @@ func blocksOf(sheet string) iter.Seq[block] {
 	}
 }
 
+// hasClass reports rules for one of some classes.
+func (s styles) hasClass(classes string) bool {
+	for class := range strings.FieldsSeq(classes) {
+		if len(s.classes[class]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // of returns what the rules say of an element: of those that hide or show it the one that
-// weighs most, the later of two equals.
-func (s styles) of(n *html.Node, classes string) (said effect) {
-	if len(s.ids)+len(s.classes)+len(s.tags) == 0 {
+// weighs most, the later of two equals. ruled says that there are rules for one of its classes.
+func (s styles) of(n *html.Node, classes string, ruled bool) (said effect) {
+	if len(s.ids)+len(s.tags) == 0 && !ruled {
 		return said
 	}
 	display, visibility := -1, -1
@@ -278,9 +288,13 @@ func (s styles) of(n *html.Node, classes string) (said effect) {
 	}
 	apply(s.tags[""])
 	apply(s.tags[n.Data])
-	apply(s.ids[Attr(n, "id")])
-	for class := range strings.FieldsSeq(classes) {
-		apply(s.classes[class])
+	if len(s.ids) > 0 {
+		apply(s.ids[Attr(n, "id")])
+	}
+	if ruled {
+		for class := range strings.FieldsSeq(classes) {
+			apply(s.classes[class])
+		}
 	}
 	return said
 }

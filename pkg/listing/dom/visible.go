@@ -19,16 +19,15 @@ const (
 // shown, and which are struck out: by their tag, attributes, classes and style, and by the
 // style sheets of the page itself. IsHidden and IsStruck are its answers.
 func MarkVisibility(root *html.Node, sheets []*html.Node) {
-	rules, seen := stylesOf(sheets), map[string]classEffect{}
+	rules, seen := stylesOf(sheets), map[string]*classEffect{}
 	for n := range Elements(root) {
-		own := effectOf(Head(Attr(n, "style")))
 		classes := Head(Attr(n, "class"))
-		byClass, known := seen[classes]
-		if !known {
-			byClass = classEffect{isHiddenClass(classes), isStruckClass(classes)}
+		byClass := seen[classes]
+		if byClass == nil {
+			byClass = &classEffect{isHiddenClass(classes), isStruckClass(classes), rules.hasClass(classes)}
 			seen[classes] = byClass
 		}
-		ruled := rules.of(n, classes)
+		own, ruled := effectOf(Head(Attr(n, "style"))), rules.of(n, classes, byClass.ruled)
 		if isHidden(n, own, ruled, byClass.hides) {
 			n.Attr = append(n.Attr, html.Attribute{Key: hiddenMark})
 		}
@@ -39,8 +38,9 @@ func MarkVisibility(root *html.Node, sheets []*html.Node) {
 }
 
 // classEffect is what the names of the classes of an element say, whatever the style sheets say
-// of them. Most elements of a page have the classes of others.
-type classEffect struct{ hides, strikes bool }
+// of them, and whether these have rules for one of the classes. Most elements of a page have the
+// classes of others.
+type classEffect struct{ hides, strikes, ruled bool }
 
 // isHidden reports whether an element is not shown, by its own style, by the rules for it and by
 // the names of its classes. What scripts lift from the whole page does not hide it.

@@ -165,10 +165,27 @@ func (d *Document) InputValue(id string) string { return claim.Clean(dom.Attr(d.
 // Resolve returns the absolute URL of a link of the page; an empty URL for an
 // invalid link.
 func (d *Document) Resolve(raw string) *url.URL {
-	if u, err := d.Base.Parse(strings.TrimSpace(raw)); err == nil {
+	raw = strings.TrimSpace(raw)
+	if isPlainPath(raw) { // as most links of a page
+		return &url.URL{Scheme: d.Base.Scheme, Host: d.Base.Host, User: d.Base.User, Path: raw}
+	}
+	if u, err := d.Base.Parse(raw); err == nil {
 		return u
 	}
 	return &url.URL{}
+}
+
+// isPlainPath reports an absolute path in which nothing is escaped or relative.
+func isPlainPath(s string) bool {
+	if !strings.HasPrefix(s, "/") || strings.Contains(s, "//") || strings.Contains(s, "/.") {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i] | 0x20; !(c-'a' <= 'z'-'a' || s[i]-'-' <= '9'-'-' || s[i] == '_' || s[i] == '=') {
+			return false
+		}
+	}
+	return true
 }
 
 // Absolute resolves a link of the page; "" when it is not http or https.
