@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/listing/claim"
@@ -13,7 +14,9 @@ import (
 	"ushuru/pkg/listing/page"
 	"ushuru/pkg/listing/sites"
 	"ushuru/pkg/message"
+	"ushuru/pkg/vehicle"
 
+	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
 
@@ -73,7 +76,8 @@ func checkNotice(l *Listing, c *claim.List, doc *page.Document, sold bool) error
 // checkListing returns nil for a listing, and for any other page the error that
 // describes it.
 func checkListing(l *Listing, c *claim.List, doc *page.Document) error {
-	several := listsCars(l, c, doc)
+	list := sync.OnceValues(func() ([]vehicle.ListedCar, []*html.Node) { return listedCars(doc) })
+	several := listsCars(l, c, doc, list)
 	if isCar(l, doc) && !several {
 		if kind := notForSale(l, c, doc); kind != "" {
 			return &fetch.Error{Notice: message.New("error/not_a_listing.kind", message.Values{"kind": kind})}
@@ -91,7 +95,8 @@ func checkListing(l *Listing, c *claim.List, doc *page.Document) error {
 	case isChallenge(doc):
 		return outcome("error/listing_blocked")
 	case several:
-		return severalCars(doc)
+		listed, _ := list()
+		return severalCars(listed)
 	case c.Sold, containsAny(doc, sales):
 		return outcome("error/listing_sold")
 	case containsAny(doc, removals):

@@ -51,8 +51,8 @@ var (
 // listsCars reports a page of several cars, none of which is its own: it is counted before a
 // value is believed. A car that the page's address, a table of facts outside all cards, or a
 // heading with a year or a code names is the page's own, and the others are its neighbours;
-// so is a car that the adapter of its site reads.
-func listsCars(l *Listing, c *claim.List, doc *page.Document) bool {
+// so is a car that the adapter of its site reads. list returns the cars that the page lists.
+func listsCars(l *Listing, c *claim.List, doc *page.Document, list func() ([]vehicle.ListedCar, []*html.Node)) bool {
 	if c.Several {
 		return true
 	}
@@ -60,7 +60,7 @@ func listsCars(l *Listing, c *claim.List, doc *page.Document) bool {
 		sites.Of(doc).Read != nil && isCar(l, doc) {
 		return false
 	}
-	listed, cards := listedCars(doc)
+	listed, cards := list()
 	isMany := c.Listed > 1 || len(listed) >= minListed
 	if facts, isOne := ownFacts(doc, cards); facts >= minOwnFacts && (isOne || !isMany) {
 		return false
@@ -108,8 +108,7 @@ func ownFacts(doc *page.Document, cards []*html.Node) (count int, isOne bool) {
 }
 
 // severalCars returns the error of a page of several cars, with those that it names.
-func severalCars(doc *page.Document) error {
-	listed, _ := listedCars(doc)
+func severalCars(listed []vehicle.ListedCar) error {
 	if len(listed) == 0 {
 		return outcome("error/several_cars.unnamed")
 	}

@@ -111,9 +111,6 @@ func (e effect) hides() bool {
 
 // effectOf reads declarations such as "color: red; display: none !important".
 func effectOf(declarations string) (e effect) {
-	if declarations == "" {
-		return effect{}
-	}
 	for declaration := range strings.SplitSeq(strings.ToLower(declarations), ";") {
 		name, value, _ := strings.Cut(declaration, ":")
 		name = strings.TrimSpace(name)
@@ -254,22 +251,18 @@ func blocksOf(sheet string) iter.Seq[block] {
 	}
 }
 
-// hasClass reports rules for one of some classes.
-func (s styles) hasClass(classes string) bool {
-	for class := range strings.FieldsSeq(classes) {
-		if len(s.classes[class]) > 0 {
-			return true
-		}
+// mayStyle reports rules for the tag or one of the classes of an element.
+func (s styles) mayStyle(n *html.Node, own looks) bool {
+	may := len(s.tags[""])+len(s.tags[n.Data]) > 0
+	for class := range strings.FieldsSeq(own.classes) {
+		may = may || len(s.classes[class]) > 0
 	}
-	return false
+	return may
 }
 
 // of returns what the rules say of an element: of those that hide or show it the one that
-// weighs most, the later of two equals. ruled says that there are rules for one of its classes.
-func (s styles) of(n *html.Node, classes string, ruled bool) (said effect) {
-	if len(s.ids)+len(s.tags) == 0 && !ruled {
-		return said
-	}
+// weighs most, the later of two equals.
+func (s styles) of(n *html.Node, own looks) (said effect) {
 	display, visibility := -1, -1
 	apply := func(rules []rule) {
 		for _, r := range rules {
@@ -288,13 +281,9 @@ func (s styles) of(n *html.Node, classes string, ruled bool) (said effect) {
 	}
 	apply(s.tags[""])
 	apply(s.tags[n.Data])
-	if len(s.ids) > 0 {
-		apply(s.ids[Attr(n, "id")])
-	}
-	if ruled {
-		for class := range strings.FieldsSeq(classes) {
-			apply(s.classes[class])
-		}
+	apply(s.ids[own.id])
+	for class := range strings.FieldsSeq(own.classes) {
+		apply(s.classes[class])
 	}
 	return said
 }

@@ -19,32 +19,64 @@ const (
 // shown, and which are struck out: by their tag, attributes, classes and style, and by the
 // style sheets of the page itself. IsHidden and IsStruck are its answers.
 func MarkVisibility(root *html.Node, sheets []*html.Node) {
-	rules, seen := stylesOf(sheets), map[string]*classEffect{}
+	rules, seen := stylesOf(sheets), map[kind]*kindEffect{}
 	for n := range Elements(root) {
-		classes := Head(Attr(n, "class"))
-		byClass := seen[classes]
-		if byClass == nil {
-			byClass = &classEffect{isHiddenClass(classes), isStruckClass(classes), rules.hasClass(classes)}
-			seen[classes] = byClass
+		own := looksOf(n)
+		byKind := seen[kind{n.Data, own.classes}]
+		if byKind == nil {
+			byKind = &kindEffect{isHiddenClass(own.classes), isStruckClass(own.classes) || isStruckTag(n.DataAtom), rules.mayStyle(n, own)}
+			seen[kind{n.Data, own.classes}] = byKind
 		}
-		own, ruled := effectOf(Head(Attr(n, "style"))), rules.of(n, classes, byClass.ruled)
-		if isHidden(n, own, ruled, byClass.hides) {
+		var styled, ruled effect
+		if own.style != "" {
+			styled = effectOf(own.style)
+		}
+		if byKind.ruled || own.id != "" && len(rules.ids) > 0 {
+			ruled = rules.of(n, own)
+		}
+		if isHidden(n, styled, ruled, byKind.hides || own.hidden) {
 			n.Attr = append(n.Attr, html.Attribute{Key: hiddenMark})
 		}
-		if byClass.strikes || own.strikes || ruled.strikes || isStruckTag(n.DataAtom) {
+		if byKind.strikes || styled.strikes || ruled.strikes {
 			n.Attr = append(n.Attr, html.Attribute{Key: struckMark})
 		}
 	}
 }
 
-// classEffect is what the names of the classes of an element say, whatever the style sheets say
-// of them, and whether these have rules for one of the classes. Most elements of a page have the
-// classes of others.
-type classEffect struct{ hides, strikes, ruled bool }
+// looks are the attributes of an element that decide whether it is shown.
+type looks struct {
+	classes, style, id string
+	hidden             bool
+}
 
-// isHidden reports whether an element is not shown, by its own style, by the rules for it and by
-// the names of its classes. What scripts lift from the whole page does not hide it.
-func isHidden(n *html.Node, own, ruled effect, byClass bool) bool {
+func looksOf(n *html.Node) (own looks) {
+	for _, a := range slices.Backward(n.Attr) { // of two the first holds
+		switch a.Key {
+		case "hidden":
+			own.hidden = true
+		case "class":
+			own.classes = Head(a.Val)
+		case "style":
+			own.style = Head(a.Val)
+		case "id":
+			own.id = a.Val
+		}
+	}
+	return own
+}
+
+// kind are the elements of a tag with the same classes. Most elements of a page are of the kind
+// of others.
+type kind struct{ tag, classes string }
+
+// kindEffect is what the tag and the names of the classes say of the elements of a kind, whatever
+// the style sheets say of them, and whether these have rules for the tag or one of the classes.
+type kindEffect struct{ hides, strikes, ruled bool }
+
+// isHidden reports whether an element is not shown, by its own style, by the rules for it, and by
+// the names of its classes or the attribute for that. What scripts lift from the whole page does
+// not hide it.
+func isHidden(n *html.Node, own, ruled effect, isNamed bool) bool {
 	switch n.DataAtom {
 	case atom.Html, atom.Body:
 		return false
@@ -55,7 +87,7 @@ func isHidden(n *html.Node, own, ruled effect, byClass bool) bool {
 			return true
 		}
 	}
-	if byClass || own.hides() || HasAttr(n, "hidden") {
+	if isNamed || own.hides() {
 		return true
 	}
 	if own.display != "" && !ruled.important {
