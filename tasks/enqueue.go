@@ -45,17 +45,12 @@ func (e *Engine) enqueue(ctx context.Context, job *jobs.Job, step string, attemp
 	case err != nil:
 		return err
 	case !ready:
-		return e.enqueueTask(ctx, task, asynq.ProcessIn(parkedFor))
+		_, err = e.enqueueTask(ctx, task, asynq.ProcessIn(parkedFor))
+		return err
 	}
-	_, err = e.client.EnqueueContext(ctx, task)
-	if errors.Is(err, asynq.ErrTaskIDConflict) {
-		if turnOwner(job) != "" {
-			e.run(ctx, queue, id) // it may still wait
-		}
-		return nil
-	}
-	if err == nil {
-		e.announce(ctx, queueOf(policies[task.Type()], job.Class))
+	isNew, err := e.enqueueTask(ctx, task)
+	if err == nil && !isNew && turnOwner(job) != "" {
+		e.run(ctx, queue, id) // it may still wait
 	}
 	return err
 }
@@ -217,21 +212,59 @@ const timeoutMargin = 15 * time.Second
 // after a delay.
 func (e *Engine) EnqueueAfter(ctx context.Context, job *jobs.Job, step string, delay time.Duration) error {
 	task, err := newTask(job, step, job.Steps[step].Attempt)
-	if err != nil {
-		return err
-	}
-	return e.enqueueTask(ctx, task, asynq.ProcessIn(delay))
-}
-
-func (e *Engine) enqueueTask(ctx context.Context, task *asynq.Task, options ...asynq.Option) error {
-	info, err := e.client.EnqueueContext(ctx, task, options...)
-	if errors.Is(err, asynq.ErrTaskIDConflict) {
-		return nil
-	}
-	if err == nil && len(options) == 0 {
-		e.announce(ctx, info.Queue)
+	if err == nil {
+		_, err = e.enqueueTask(ctx, task, asynq.ProcessIn(delay))
 	}
 	return err
+}
+
+// TypeDispatch is the task that turns waiting rows of batches into jobs, as many
+// as may run at once.
+const TypeDispatch = "batch:dispatch"
+
+// dispatchTaskIDs are the ids of the tasks: while one runs, which may have read
+// the batches already, another may wait.
+var dispatchTaskIDs = []string{"batch:dispatch.1", "batch:dispatch.2"}
+
+// EnqueueDispatch enqueues a dispatch, unless one waits already.
+func (e *Engine) EnqueueDispatch(ctx context.Context) error {
+	for _, id := range dispatchTaskIDs {
+		if isNew, err := e.enqueueTask(ctx, maintenanceTask(TypeDispatch, id)); isNew || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EnqueueOnce enqueues a task that belongs to no job, once for each slot of time
+// however many processes call it. The task may run twice.
+func (e *Engine) EnqueueOnce(ctx context.Context, taskType string, slot time.Duration, now time.Time) error {
+	if _, ok := policies[taskType]; !ok {
+		return fmt.Errorf("tasks: no such task %q", taskType)
+	}
+	_, err := e.enqueueTask(ctx, maintenanceTask(taskType, fmt.Sprintf("%s.%d", taskType, now.Truncate(slot).Unix())))
+	return err
+}
+
+// maintenanceTask makes a task that belongs to no job.
+func maintenanceTask(taskType, id string) *asynq.Task {
+	policy := policies[taskType]
+	return asynq.NewTask(taskType, []byte("{}"),
+		asynq.TaskID(id), asynq.Queue(policy.Queue), asynq.MaxRetry(policy.MaxRetries), asynq.Timeout(policy.Timeout))
+}
+
+// enqueueTask enqueues a task, unless it is enqueued already, and announces it unless it has a delay.
+func (e *Engine) enqueueTask(ctx context.Context, task *asynq.Task, delay ...asynq.Option) (isNew bool, err error) {
+	info, err := e.client.EnqueueContext(ctx, task, delay...)
+	switch {
+	case errors.Is(err, asynq.ErrTaskIDConflict):
+		return false, nil
+	case err != nil:
+		return false, err
+	case delay == nil:
+		e.announce(ctx, info.Queue)
+	}
+	return true, nil
 }
 
 // bulkAnnouncements is how long an announcement of a task of a batch waits for others.

@@ -64,6 +64,23 @@ func keyOf(subscriber string) (owner, query string, ok bool) {
 	return owner, query, ok
 }
 
+// SubscriberBatch is the first word of a subscriber that is a row of a batch.
+const SubscriberBatch = "batch"
+
+// RowSubscriber names a row of a batch as the subscriber of its job:
+// "batch:<id>#<index of the row>".
+func RowSubscriber(batch string, row int) string {
+	return fmt.Sprintf("%s:%s#%d", SubscriberBatch, batch, row)
+}
+
+// LeaveRow returns what batch.Store.Release calls for the rows of a cancelled batch: their jobs
+// are cancelled unless others wait for them.
+func (e *Engine) LeaveRow(batch string) func(ctx context.Context, job string, row int) error {
+	return func(ctx context.Context, job string, row int) error {
+		return e.Unsubscribe(ctx, job, RowSubscriber(batch, row))
+	}
+}
+
 // notifyChunk is how many subscribers are notified in one call.
 const notifyChunk = 500
 
