@@ -2,10 +2,13 @@ package await
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -14,18 +17,21 @@ import (
 	"ushuru/api/request"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
 	"ushuru/tasks"
 )
 
 // Why a request is refused. Each is named by its code.
 var (
-	errRateLimited    = problem.New(http.StatusTooManyRequests, "rate_limited", nil)
-	errTooManyUploads = problem.New(http.StatusTooManyRequests, "too_many_uploads", nil).After(request.PollAfter)
-	errTooManyExports = problem.New(http.StatusTooManyRequests, "too_many_exports", nil).After(request.PollAfter)
-	errTooManyBytes   = problem.New(http.StatusTooManyRequests, "too_many_bytes", nil)
-	errTooLargeForKey = problem.New(http.StatusRequestEntityTooLarge, "too_many_bytes.once", nil)
-	errTooManyJobs    = problem.New(http.StatusTooManyRequests, "too_many_jobs", nil).After(request.PollAfter)
+	errRateLimited       = problem.New(http.StatusTooManyRequests, "rate_limited", nil)
+	errTooManyUploads    = problem.New(http.StatusTooManyRequests, "too_many_uploads", nil).After(request.PollAfter)
+	errTooManyExports    = problem.New(http.StatusTooManyRequests, "too_many_exports", nil).After(request.PollAfter)
+	errTooManyBytes      = problem.New(http.StatusTooManyRequests, "too_many_bytes", nil)
+	errTooLargeForKey    = problem.New(http.StatusRequestEntityTooLarge, "too_many_bytes.once", nil)
+	errTooManyBatchItems = problem.New(http.StatusTooManyRequests, "too_many_batch_items", nil).After(time.Minute)
+	errBatchTooLarge     = problem.New(http.StatusRequestEntityTooLarge, "batch_too_large", nil)
+	errTooManyJobs       = problem.New(http.StatusTooManyRequests, "too_many_jobs", nil).After(request.PollAfter)
 )
 
 // LimitOptions are the parts and settings of Limits.
@@ -92,7 +98,7 @@ func (l *Limits) CheckRate(w http.ResponseWriter, r *request.Request) error {
 		return err
 	}
 	r.Counted = true
-	request.SetRateLimit(w.Header(), pace.Policy{Name: "minute", Quota: perMinute, Window: time.Minute}, allowance)
+	pace.Policy{Name: "minute", Quota: perMinute, Window: time.Minute}.SetHeaders(w.Header(), allowance)
 	if !allowance.Allowed {
 		return errRateLimited.After(max(request.WholeSeconds(allowance.RetryAfter), time.Second))
 	}
@@ -120,6 +126,84 @@ func (l *Limits) takeBytes(
 		w.Header().Set("Key-Bytes", account.Header())
 	}
 	return account, ok, err
+}
+
+// rowsReservedFor is how long rows are reserved for a batch that is about to be created. Those
+// of a process that was killed are free afterwards.
+const rowsReservedFor = 15 * time.Second
+
+// TakeRows counts a request, rows of a batch that are about to run and the bytes that are stored
+// for them, unless its key would exceed one of its limits. It sets the headers RateLimit and
+// Key-Bytes. Leave ends the reservation of the rows: their batch counts them then, or there is none.
+func (l *Limits) TakeRows(w http.ResponseWriter, r *request.Request, rows int, things ...pace.Kept) (leave func(), err error) {
+	if err := l.CheckRate(w, r); err != nil {
+		return nil, err
+	}
+	if leave, err = l.reserveRows(r, rows); err != nil {
+		return nil, err
+	}
+	account, ok, err := l.takeBytes(w, r, things)
+	if err == nil && !ok {
+		err = tooManyBytesOfRows(account, total(things), int64(rows))
+	}
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	return leave, nil
+}
+
+// reserveRows reserves rows of a key, unless they would exceed its limit together with those that
+// others have reserved or that run. They are reserved before those that run are counted: so
+// another batch is in one of the two numbers, or for a moment in both.
+func (l *Limits) reserveRows(r *request.Request, more int) (leave func(), err error) {
+	ctx := r.Context()
+	limit := l.of(r).BatchItems
+	if limit <= 0 {
+		return func() {}, nil
+	}
+	if more > limit {
+		return nil, errBatchTooLarge
+	}
+	reserved := pace.Kept{Name: rand.Text(), Size: int64(more), TTL: rowsReservedFor}
+	leave = func() { // else it falls back by itself
+		_ = l.options.Rows.Forget(context.WithoutCancel(ctx), r.Holder(), reserved.Name)
+	}
+	account, ok, err := l.options.Rows.Take(ctx, r.Key.ID, int64(limit), reserved)
+	running := 0
+	if err == nil && ok {
+		running, err = l.options.Batches.CountActiveRows(ctx, r.Key.ID)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case !ok || account.Used+int64(running) > int64(limit):
+		leave()
+		return nil, errTooManyBatchItems
+	}
+	return leave, nil
+}
+
+// tooManyBytesOfRows says how many of the rows of a batch there is room for, and when there will be more.
+func tooManyBytesOfRows(account pace.Account, needed, rows int64) error {
+	status, variant, room := http.StatusTooManyRequests, "too_many_bytes.batch", account.Left()
+	ever := needed <= account.Limit
+	if !ever {
+		status, variant, room = http.StatusRequestEntityTooLarge, "too_many_bytes.batch_once", account.Limit
+	}
+	p := problem.New(status, variant, message.Values{
+		"needed": megabytes(needed), "free": megabytes(account.Left()), "limit": megabytes(account.Limit),
+		"rows": strconv.FormatInt(room*rows/needed, 10),
+	})
+	if ever {
+		p = p.After(untilFree(account))
+	}
+	return p
+}
+
+// megabytes is a size as people read it, not less than it is.
+func megabytes(size int64) string {
+	return fmt.Sprintf("%.1f MB", math.Ceil(float64(size)/(1<<20)*10)/10) //nolint:mnd // tenths
 }
 
 // tooManyBytes refuses what needs more bytes than there is room for, and says when there will be more.

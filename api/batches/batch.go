@@ -144,20 +144,23 @@ func (s *Resource) shown(ctx context.Context, b *batch.Batch) body {
 func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 	r := request.From(plain)
 	// Decode the rows and the options, and check every row.
-	req, err := s.read(w, r)
-	if err != nil {
+	req, err := batchrequest.Read(w, r)
+	if err := cmp.Or(r.SetBodyLanguage(req.Language), err); err != nil {
+		return err
+	}
+	if err := r.Ignore(req.Options.Ignored...); err != nil {
 		return err
 	}
 	if err := r.Place.Turn.Begin(r.Context()); err != nil {
 		return err
 	}
-	if req.DryRun {
-		return s.dryRun(w, r, req)
-	}
-	rows, err := s.check(req)
+	rows, understood, err := s.check(req)
 	r.Place.Turn.Give()
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case understood != nil:
+		return s.answerDryRun(w, r, rows, understood)
 	}
 
 	// The id is stored before the batch is: the same request under one
@@ -199,29 +202,26 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 	room.Fits = true
 
 	// Let the workers start rows, and respond.
-	s.enqueueDispatch(r.Context())
+	if err := s.options.Tasks.EnqueueDispatch(r.Context()); err != nil { // the workers also check by themselves
+		s.options.Log.WarnContext(r.Context(), "batch dispatch not enqueued", "error", err)
+	}
 	if err := s.options.Work.Confirm(r.Context()); err != nil {
 		return err
 	}
 	return write(w, b, hook, r.Warnings(), req, room)
 }
 
-// read decodes the rows and the options of a batch.
-func (s *Resource) read(w http.ResponseWriter, r *request.Request) (*batchrequest.Request, error) {
-	req, err := batchrequest.Read(w, r)
-	if err := cmp.Or(r.SetBodyLanguage(req.Language), err); err != nil {
-		return nil, err
+// check checks every row, and the address of a webhook. Of a dry run it returns how the request is
+// understood, whatever is wrong with its rows.
+func (s *Resource) check(req *batchrequest.Request) (rows []batch.Row, understood *dryRunBody, err error) {
+	if req.DryRun {
+		return s.understand(req)
 	}
-	return req, r.Ignore(req.Options.Ignored...)
-}
-
-// check checks every row, and the address of a webhook.
-func (s *Resource) check(req *batchrequest.Request) ([]batch.Row, error) {
-	rows, err := req.Check(s.listingURL)
+	rows, err = req.Check(s.listingURL)
 	if options := &req.Options; err == nil && strings.Contains(options.Webhook, ":") { // else it is the id of one
 		options.Webhook, err = webhooks.CheckURL(options.Webhook, s.options.AllowLoopback)
 	}
-	return rows, err
+	return rows, nil, err
 }
 
 // listingURL returns the canonical form of a listing's URL.
@@ -284,14 +284,6 @@ func write(
 	body.Storage = &room
 	body.Table, body.Warnings = req.Table, slices.Concat(warnings, req.Warnings())
 	return request.WriteJSON(w, http.StatusCreated, body)
-}
-
-// enqueueDispatch lets the workers start waiting rows at once. If that fails,
-// they start them at their next check.
-func (s *Resource) enqueueDispatch(ctx context.Context) {
-	if err := s.options.Tasks.EnqueueDispatch(ctx); err != nil {
-		s.options.Log.WarnContext(ctx, "batch dispatch not enqueued", "error", err)
-	}
 }
 
 // find returns the batch of a request's path. A batch of another key is not

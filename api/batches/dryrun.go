@@ -3,6 +3,7 @@ package batches
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 
 	"ushuru/api/await"
 	"ushuru/api/batchrequest"
@@ -50,22 +51,20 @@ type dryRunRow struct {
 	Error      *vehicle.Error    `json:"error,omitempty"`
 }
 
-// dryRun answers how a batch is understood, without storing or counting anything.
-func (s *Resource) dryRun(w http.ResponseWriter, r *request.Request, req *batchrequest.Request) error {
-	body := dryRunBody{
+// understand returns the rows of a request, and how it is understood.
+func (s *Resource) understand(req *batchrequest.Request) (rows []batch.Row, body *dryRunBody, err error) {
+	body = &dryRunBody{
 		Object: "batch_dry_run", DryRun: true,
 		Rows: len(req.Rows), Questions: req.Questions(), Options: req.Options, Table: req.Table,
-		First:    []dryRunRow{},
-		Warnings: append(r.Warnings(), req.Warnings()...),
+		First: []dryRunRow{}, Warnings: req.Warnings(),
 	}
-	rows, err := req.CheckRows(&req.Options, s.listingURL)
-	if err != nil { // any rate shows the rest
+	if rows, err = req.CheckRows(&req.Options, s.listingURL); err != nil { // any rate shows the rest
 		body.Missing = []string{"jpyPerUSD"}
 		guess := req.Options
 		rate, _ := money.ParseNumber("150")
 		guess.JPYPerUSD = &rate
 		if rows, err = req.CheckRows(&guess, s.listingURL); err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
 	body.Repeated = batch.CountDuplicates(rows)
@@ -81,10 +80,15 @@ func (s *Resource) dryRun(w http.ResponseWriter, r *request.Request, req *batchr
 	if p := batchrequest.Invalid(rows); p != nil {
 		body.Invalid = p.Rows
 	}
-	r.Place.Turn.Give()
+	return rows, body, nil
+}
+
+// answerDryRun answers how a request for a batch is understood, without storing or counting anything.
+func (s *Resource) answerDryRun(w http.ResponseWriter, r *request.Request, rows []batch.Row, body *dryRunBody) (err error) {
 	if body.Storage, err = s.options.Limits.Room(r, batch.Room("", rows)...); err != nil {
 		return err
 	}
+	body.Warnings = slices.Concat(r.Warnings(), body.Warnings)
 	return request.WriteJSON(w, http.StatusOK, body)
 }
 

@@ -198,15 +198,15 @@ func kindOfPart(part *multipart.Part) (kind, charset string) {
 // parseQuery parses the query: the options, where those of a table are, and what columns mean.
 func (req *Request) parseQuery(query url.Values) (err error) {
 	req.mapped = query["column"]
-	if req.DryRun, err = request.Flag(query, "dryRun"); err != nil {
-		return err
-	}
 	tags, err := request.TagsOf(query)
 	if err != nil {
 		return err
 	}
 	fields, err := terms.OfQuery(query)
 	if err != nil {
+		return err
+	}
+	if req.DryRun, err = request.Flag(query, "dryRun"); err != nil {
 		return err
 	}
 	req.Options.Webhook, req.Options.Metadata = tags.Webhook, tags.Metadata

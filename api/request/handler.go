@@ -2,11 +2,9 @@ package request
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -32,7 +30,7 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	)
 	switch {
 	case errors.As(err, &spent): // it may be the cause of a body that could not be read
-		SetRateLimit(w.Header(), spent.Policy, spent.Account)
+		spent.Policy.SetHeaders(w.Header(), spent.Account)
 		p = errComputed.After(max(WholeSeconds(spent.Account.RetryAfter), time.Second))
 	case errors.As(err, &p) && p.Code == ErrTooSlow.Code: // net/http cancels such a request
 	case r.Context().Err() != nil:
@@ -44,17 +42,6 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 var errComputed = problem.New(http.StatusTooManyRequests, "rate_limited.processor", nil)
-
-// SetRateLimit says what a caller has left of a limit: in the two headers of the IETF draft
-// (draft-ietf-httpapi-ratelimit-headers-10), and in the three of its early versions.
-func SetRateLimit(h http.Header, of pace.Policy, left pace.Allowance) {
-	reset := Seconds(WholeSeconds(left.Reset))
-	h.Set("Ratelimit-Policy", fmt.Sprintf(`"%s";q=%d;w=%s`, of.Name, of.Quota, Seconds(of.Window)))
-	h.Set("Ratelimit", fmt.Sprintf(`"%s";r=%d;t=%s`, of.Name, left.Remaining, reset))
-	h.Set("Ratelimit-Limit", strconv.Itoa(of.Quota))
-	h.Set("Ratelimit-Remaining", strconv.Itoa(left.Remaining))
-	h.Set("Ratelimit-Reset", reset)
-}
 
 // ProblemHandler is the handler that always responds with a problem.
 func ProblemHandler(p *problem.Problem) Handler {

@@ -3,6 +3,9 @@ package pace
 import (
 	"context"
 	"fmt"
+	"math"
+	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -27,6 +30,17 @@ type Policy struct {
 	Name   string
 	Quota  int
 	Window time.Duration
+}
+
+// SetHeaders says what a caller has left of a limit: in the two headers of the IETF draft
+// (draft-ietf-httpapi-ratelimit-headers-10), and in the three of its early versions.
+func (p Policy) SetHeaders(h http.Header, left Allowance) {
+	reset := int(math.Ceil(left.Reset.Seconds()))
+	h.Set("Ratelimit-Policy", fmt.Sprintf(`"%s";q=%d;w=%d`, p.Name, p.Quota, int(p.Window.Seconds())))
+	h.Set("Ratelimit", fmt.Sprintf(`"%s";r=%d;t=%d`, p.Name, left.Remaining, reset))
+	h.Set("Ratelimit-Limit", strconv.Itoa(p.Quota))
+	h.Set("Ratelimit-Remaining", strconv.Itoa(left.Remaining))
+	h.Set("Ratelimit-Reset", strconv.Itoa(reset))
 }
 
 // Allowance is the outcome of Take.
