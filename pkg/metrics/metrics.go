@@ -211,11 +211,13 @@ func (m *Metrics) observe(name string, took time.Duration, values ...string) {
 	m.histograms[name].WithLabelValues(m.bounded(name, values)...).Observe(max(took, 0).Seconds())
 }
 
+// bounded returns the values of the labels of a family, each of them known or Other.
 func (m *Metrics) bounded(name string, values []string) []string {
+	bounded := make([]string, len(values))
 	for i, label := range m.labels[name] {
-		values[i] = m.bound(label, values[i])
+		bounded[i] = m.bound(label, values[i])
 	}
-	return values
+	return bounded
 }
 
 // bound returns a value of a label if it is known, or empty, and else Other.

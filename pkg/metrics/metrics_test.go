@@ -186,3 +186,12 @@ func BenchmarkListing(b *testing.B) {
 		m.Match("code", "high")
 	}
 }
+
+func TestCountLeavesTheCallersValues(t *testing.T) {
+	t.Parallel()
+	values := []string{"unheard of", "hit"}
+	metrics.New(options()).Count("cache_lookups_total", values...)
+	if values[0] != "unheard of" {
+		t.Errorf("Count changed the caller's values: got %q, want %q", values[0], "unheard of")
+	}
+}
