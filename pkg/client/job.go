@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -54,15 +53,7 @@ func (j *Job) Failure() error {
 	if j.Error == nil {
 		return nil
 	}
-	var record struct {
-		Error errorBody `json:"error"`
-	}
-	if err := json.Unmarshal(j.JSON, &record); err != nil {
-		return fmt.Errorf("client: job: %w", err)
-	}
-	failure := &Error{}
-	failure.fill(record.Error)
-	return failure
+	return &Error{Body: *j.Error}
 }
 
 // JobPath is where a job is. With terms the cost in its result is that on these terms; the
@@ -105,7 +96,7 @@ func await[T any](ctx context.Context, c *Client, r Request, progress []func(*Jo
 		// What is an error of HTTP was repeated by Do.
 		IsPermanent: func(err error) bool {
 			failure, ok := errors.AsType[*Error](err)
-			return !ok || failure.Status != 0 || !failure.Retryable || failure.RetryAfter > maxPause
+			return !ok || failure.Status != 0 || !failure.canRetry() || failure.wait() > maxPause
 		},
 	}, func() (err error) {
 		result, err = c.resultOf(ctx, r, progress)

@@ -25,7 +25,7 @@ func (c *Client) retryUntil(ctx context.Context, r Request, read func(*http.Resp
 			}
 			if failure, ok := errors.AsType[*Error](err); ok && !failure.isPassing() {
 				failures++
-				return failures > maxResubmits || failure.RetryAfter > maxPause
+				return failures > maxResubmits || failure.wait() > maxPause
 			}
 			return false
 		},
@@ -48,14 +48,14 @@ func (c *Client) retryUntil(ctx context.Context, r Request, read func(*http.Resp
 // isPermanent reports whether the same request would fail again.
 func isPermanent(err error) bool {
 	if failure, ok := errors.AsType[*Error](err); ok {
-		return !failure.Retryable || failure.Status == http.StatusGatewayTimeout // the job goes on: await waits for it
+		return !failure.canRetry() || failure.Status == http.StatusGatewayTimeout // the job goes on: await waits for it
 	}
 	return errors.Is(err, errTooLarge) || errors.Is(err, ErrUnreachable)
 }
 
 func retryAfterOf(err error) time.Duration {
 	if failure, ok := errors.AsType[*Error](err); ok {
-		return min(failure.RetryAfter, maxBackoff)
+		return min(failure.wait(), maxBackoff)
 	}
 	return 0
 }

@@ -33,24 +33,24 @@ func TestAnswersAreAsReviewed(t *testing.T) {
 	part.MaxPrice = &vehicle.MaxPrice{TargetTZS: 30_000_000, CF: &vehicle.PriceLimits{Likely: &limit}}
 	part.Matched.Adjustments = []vehicle.Adjustment{{Field: "fuel", From: "HYBRID", To: "PETROL"}}
 	part.Warnings = []vehicle.Warning{{Level: message.Info}, {Level: "warning"}}
-	refused := &client.Error{
+	refused := &client.Error{Body: client.Body{
 		Message: "No.", Code: "ambiguous_match", Car: &whole.Car,
 		Candidates: []vehicle.Candidate{
 			{Make: "TOYOTA", ModelBody: "FIELDER, 5D", EngineCC: 1500, Fuel: "PETROL", YearFrom: 2012, Nearness: "near", Why: "because", TotalTaxesInTZS: &whole.Tax.TotalTaxesInTZS},
 			{Make: "TOYOTA", ModelBody: "AXIO", YearTo: 2015},
 		},
 		Cars: []vehicle.ListedCar{{URL: "https://a.example/1", Name: "Toyota Vitz"}},
-	}
+	}}
 	for _, lang := range []string{message.English, message.Swahili} {
 		for name, write := range map[string]func(*bytes.Buffer) error{
 			"estimate": func(b *bytes.Buffer) error { return Print(b, whole, lang) },
 			"part":     func(b *bytes.Buffer) error { return Print(b, part, lang) },
 			"refusal":  func(b *bytes.Buffer) error { return writeRefusal(b, refused, lang) },
 			"incomplete": func(b *bytes.Buffer) error {
-				return writeRefusal(b, &client.Error{Message: "No.", Code: "listing_incomplete", Car: &vehicle.Car{FOBPriceUSD: whole.Car.FOBPriceUSD, CFPriceUSD: whole.Car.CFPriceUSD}}, lang)
+				return writeRefusal(b, &client.Error{Body: client.Body{Message: "No.", Code: "listing_incomplete", Car: &vehicle.Car{FOBPriceUSD: whole.Car.FOBPriceUSD, CFPriceUSD: whole.Car.CFPriceUSD}}}, lang)
 			},
 			"unavailable": func(b *bytes.Buffer) error {
-				return writeRefusal(b, &client.Error{Message: "No.", Code: "ai_unavailable", Param: "costs.freight"}, lang)
+				return writeRefusal(b, &client.Error{Body: client.Body{Message: "No.", Code: "ai_unavailable", Param: "costs.freight"}}, lang)
 			},
 		} {
 			var out bytes.Buffer

@@ -15,12 +15,12 @@ import (
 	"ushuru/pkg/datatable"
 	"ushuru/pkg/export"
 	"ushuru/pkg/message"
-	"ushuru/pkg/vehicle"
 )
 
 // refusedBody is an error as the commands print it: that of the API, and the flag that it is about.
 type refusedBody struct {
-	vehicle.Error
+	client.Body
+
 	Flag string `json:"flag,omitempty"`
 }
 
@@ -31,11 +31,12 @@ func printError(s *Session, err error) error {
 	if !ok {
 		return err
 	}
-	return s.Refuse(refusedBody{vehicle.Error{
-		Message: refused.Message, Code: refused.Code, Candidates: refused.Candidates, Car: refused.Car, Cars: refused.Cars,
-		Param:   refused.Param,
-		Request: refused.Request, Retryable: &refused.Retryable, RetryAfter: int(refused.RetryAfter.Seconds()),
-	}, flagOf(refused)})
+	said := refused.Body
+	said.Text, said.Values, said.WaitingFor, said.Job = nil, nil, "", "" // those of a job have more
+	if said.Retryable == nil {
+		said.Retryable = new(bool)
+	}
+	return s.Refuse(refusedBody{said, flagOf(refused)})
 }
 
 //go:embed flags.csv
