@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/redisx"
 	"ushuru/tasks"
@@ -122,6 +121,3 @@ func (a *App) pausedQueues(ctx context.Context) []string {
 		return !slices.ContainsFunc(a.options.Worker.Roles, func(role tasks.Role) bool { return tasks.QueuesOf(role)[queue] > 0 })
 	})
 }
-
-// isMissing reports whether Redis has no such key.
-func isMissing(err error) bool { return errors.Is(err, redis.Nil) }

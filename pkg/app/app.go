@@ -95,7 +95,7 @@ func New(o Options) (*App, error) {
 	if o.API != nil {
 		a.opened.Add(func() { _ = o.API.Listener.Close() })
 	}
-	collector := newCollector(o.Redis.Client(), a.stores, a.aiLimit(), o.AllowVolatile)
+	collector := &collector{metrics.Shared(), o.Redis.Client(), a.stores, a.aiLimit(), o.AllowVolatile}
 	if err := errors.Join(a.build(), a.metrics.Registry().Register(collector)); err != nil {
 		a.opened.Run()
 		return nil, err

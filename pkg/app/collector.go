@@ -11,10 +11,9 @@ import (
 	"ushuru/pkg/ai"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/logs"
-	"ushuru/pkg/metrics"
+	"ushuru/pkg/operate/status"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra"
-	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 )
 
@@ -32,16 +31,6 @@ type collector struct {
 	stores        *stores
 	aiLimit       int64
 	allowVolatile bool
-	queues        []string
-}
-
-func newCollector(client redis.UniversalClient, s *stores, aiLimit int64, allowVolatile bool) *collector {
-	queues := make([]string, 0, 1+2*len(tasks.Roles))
-	queues = append(queues, webhook.Queue)
-	for _, role := range tasks.Roles {
-		queues = append(queues, tasks.QueueOf(role), tasks.QueueOf(role)+tasks.BulkSuffix)
-	}
-	return &collector{metrics.Shared(), client, s, aiLimit, allowVolatile, queues}
 }
 
 // Describe implements prometheus.Collector.
@@ -64,11 +53,10 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		return
 	}
 	gauge("redis_up", 1)
-	gauge("redis_writable", one(redisx.CheckWrite(ctx, c.client) == nil))
 	var reading sync.WaitGroup
 	// What cannot be read is left out.
 	for _, read := range []func(context.Context, setGauge) error{
-		c.memory, c.clock, c.loss, c.queueSizes, c.jobAges, c.workers, c.authority, c.catalogue, c.budget,
+		c.redis, c.queues, c.jobAges, c.workers, c.authority, c.catalogue, c.budget,
 	} {
 		reading.Go(func() { _ = logs.Guarded(func() error { return read(ctx, gauge) })() })
 	}
@@ -85,112 +73,47 @@ func (c *collector) answers(ctx context.Context) bool {
 	return redisx.Ping(ctx, c.client) == nil
 }
 
-func (c *collector) memory(ctx context.Context, set setGauge) error {
-	memory, err := redisx.ReadMemory(ctx, c.client)
+func (c *collector) redis(ctx context.Context, set setGauge) error {
+	now, err := status.ReadRedis(ctx, c.client)
+	set("redis_writable", one(now.Refuses == ""))
 	if err != nil {
 		return err
 	}
-	set("redis_memory_bytes", float64(memory.Used))
-	set("redis_memory_limit_bytes", float64(memory.Limit))
-	set("redis_unsaved", one(memory.Unsaved != ""))
-	set("redis_volatile", one(memory.Volatile && !c.allowVolatile))
+	set("redis_memory_bytes", float64(now.Used))
+	set("redis_memory_limit_bytes", float64(now.Limit))
+	set("redis_unsaved", one(now.Unsaved != ""))
+	set("redis_volatile", one(now.Volatile && !c.allowVolatile))
+	set("clock_offset_seconds", now.Ahead.Seconds())
+	var lost *time.Time
+	if now.Loss != nil {
+		lost = &now.Loss.At
+	}
+	set("redis_loss_timestamp_seconds", unix(lost))
 	return nil
 }
 
-// clock compares the clock of this machine with that of Redis, which leases go by.
-func (c *collector) clock(ctx context.Context, set setGauge) error {
-	begun := time.Now()
-	at, err := c.client.Time(ctx).Result()
+func (c *collector) queues(ctx context.Context, set setGauge) error {
+	queues, err := status.ReadQueues(ctx, c.client)
 	if err != nil {
 		return err
 	}
-	set("clock_offset_seconds", begun.Add(time.Since(begun)/2).Sub(at).Seconds()) //nolint:mnd // the middle of the round trip
-	return nil
-}
-
-func (c *collector) loss(ctx context.Context, set setGauge) error {
-	loss, err := redisx.ReadLoss(ctx, c.client)
-	if err != nil {
-		return err
-	}
-	var at *time.Time
-	if loss != nil {
-		at = &loss.At
-	}
-	set("redis_loss_timestamp_seconds", unix(at))
-	return nil
-}
-
-// asynqKeys begins the keys of asynq.
-const asynqKeys = "asynq:"
-
-// queueSizes reads the keys of asynq: its Inspector takes no context, and a Redis that
-// hangs would hold the scrape.
-func (c *collector) queueSizes(ctx context.Context, set setGauge) error {
-	states := []string{"pending", "active", "scheduled", "retry", "archived"}
-	sizes := map[string][]*redis.IntCmd{}
-	oldest := map[string]*redis.StringCmd{}
-	pipe := c.client.Pipeline()
-	for _, queue := range c.queues {
-		key := func(state string) string { return asynqKeys + "{" + queue + "}:" + state }
-		for _, state := range states {
-			if state == "pending" || state == "active" {
-				sizes[queue] = append(sizes[queue], pipe.LLen(ctx, key(state)))
-			} else {
-				sizes[queue] = append(sizes[queue], pipe.ZCard(ctx, key(state)))
-			}
+	for _, queue := range queues {
+		for _, state := range status.QueueStates {
+			set("queue_tasks", float64(queue.Size(state)), queue.Name, state)
 		}
-		oldest[queue] = pipe.LIndex(ctx, key("pending"), -1)
-	}
-	if _, err := pipe.Exec(ctx); err != nil && !isMissing(err) {
-		return err
-	}
-	for queue, counts := range sizes {
-		for i, count := range counts {
-			set("queue_tasks", float64(count.Val()), queue, states[i])
-		}
-	}
-	return c.queueAges(ctx, oldest, set)
-}
-
-// queueAges reads since when the oldest task of each queue is pending; 0 without one.
-func (c *collector) queueAges(ctx context.Context, oldest map[string]*redis.StringCmd, set setGauge) error {
-	pipe := c.client.Pipeline()
-	since := map[string]*redis.StringCmd{}
-	for queue, id := range oldest {
-		if id.Err() == nil {
-			since[queue] = pipe.HGet(ctx, asynqKeys+"{"+queue+"}:t:"+id.Val(), "pending_since")
-		}
-	}
-	if len(since) > 0 {
-		if _, err := pipe.Exec(ctx); err != nil && !isMissing(err) {
-			return err
-		}
-	}
-	for queue := range oldest {
-		age := 0.0
-		if reply := since[queue]; reply != nil {
-			if nanos, err := reply.Int64(); err == nil {
-				age = max(time.Since(time.Unix(0, nanos)).Seconds(), 0)
-			}
-		}
-		set("queue_oldest_seconds", age, queue)
+		set("queue_oldest_seconds", (time.Duration(queue.OldestMS) * time.Millisecond).Seconds(), queue.Name)
 	}
 	return nil
 }
 
 // jobAges reads since when people and batches wait.
 func (c *collector) jobAges(ctx context.Context, set setGauge) error {
+	ages, err := status.ReadAges(ctx, c.stores.jobs, time.Now())
+	if err != nil {
+		return err
+	}
 	for _, class := range []jobs.Class{jobs.Interactive, jobs.Bulk} {
-		since, err := c.stores.jobs.Oldest(ctx, class)
-		if err != nil {
-			return err
-		}
-		age := 0.0
-		if !since.IsZero() {
-			age = max(time.Since(since).Seconds(), 0)
-		}
-		set("jobs_oldest_seconds", age, string(class))
+		set("jobs_oldest_seconds", ages[class].Seconds(), string(class))
 	}
 	return nil
 }

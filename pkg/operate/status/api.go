@@ -10,7 +10,6 @@ import (
 
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/metrics"
-	"ushuru/pkg/redisx"
 )
 
 const (
@@ -87,29 +86,27 @@ func (a *API) add(counts metrics.Counts) {
 	}
 }
 
-func (r *reading) ages(ctx context.Context) (ages map[jobs.Class]int64, err error) {
-	ages = map[jobs.Class]int64{}
+// ReadAges returns for how long the oldest job of each class has not ended; none of a class without
+// such a job.
+func ReadAges(ctx context.Context, store *jobs.Store, now time.Time) (map[jobs.Class]time.Duration, error) {
+	ages := map[jobs.Class]time.Duration{}
 	for _, class := range []jobs.Class{jobs.Interactive, jobs.Bulk} {
-		since, err := r.jobs.Oldest(ctx, class)
+		since, err := store.Oldest(ctx, class)
 		if err != nil {
 			return ages, err
 		}
 		if !since.IsZero() {
-			ages[class] = max(r.now.Sub(since).Milliseconds(), 0)
+			ages[class] = max(now.Sub(since), 0)
 		}
 	}
 	return ages, nil
 }
 
-// maxReason is how much is shown of why Redis refuses a write, in bytes.
-const maxReason = 100
-
-// writes returns why Redis refuses writes; "" when it does not.
-func (r *reading) writes(ctx context.Context) string {
-	err := redisx.CheckWrite(ctx, r.redis)
-	if err == nil {
-		return ""
+func (r *reading) ages(ctx context.Context) (map[jobs.Class]int64, error) {
+	ms := map[jobs.Class]int64{}
+	ages, err := ReadAges(ctx, r.jobs, r.now)
+	for class, age := range ages {
+		ms[class] = age.Milliseconds()
 	}
-	text := err.Error()
-	return text[:min(len(text), maxReason)]
+	return ms, err
 }

@@ -3,11 +3,11 @@ package status
 import (
 	"cmp"
 	"context"
-	"maps"
+	"errors"
 	"slices"
 	"time"
 
-	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/webhook"
@@ -57,31 +57,56 @@ type Queue struct {
 	Running  int    `json:"running"`
 	OldestMS int64  `json:"oldestMs"` // how long the oldest task that waits has waited
 	Paused   bool   `json:"paused"`   // by an operator
+
+	sizes []*redis.IntCmd // by QueueStates
 }
 
-func (r *reading) queues(context.Context) ([]Queue, error) {
-	inspector := asynq.NewInspectorFromRedisClient(r.redis)
+// QueueStates are what asynq calls the states of tasks in a queue.
+var QueueStates = []string{"pending", "active", "scheduled", "retry", "archived"}
+
+// ReadQueues returns the queues by their names. It reads the keys of asynq, whose Inspector takes
+// no context: a Redis that hangs would hold the reader.
+func ReadQueues(ctx context.Context, client redis.UniversalClient) ([]Queue, error) {
 	queues := []Queue{{Name: webhook.Queue, Role: string(tasks.RoleAny)}}
 	for _, role := range tasks.Roles {
-		for _, name := range slices.Sorted(maps.Keys(tasks.QueuesOf(role))) {
+		for name := range tasks.QueuesOf(role) {
 			queues = append(queues, Queue{Name: name, Role: string(role)})
 		}
 	}
 	slices.SortFunc(queues, func(a, b Queue) int { return cmp.Compare(a.Name, b.Name) })
-	known, err := inspector.Queues() // none before a worker has started
-	if err != nil {
+	pipe := client.Pipeline()
+	paused, oldest := make([]*redis.IntCmd, len(queues)), make([]*redis.StringCmd, len(queues))
+	for i := range queues {
+		key := func(of string) string { return "asynq:{" + queues[i].Name + "}:" + of }
+		for _, state := range QueueStates {
+			size := pipe.ZCard
+			if state == "pending" || state == "active" {
+				size = pipe.LLen
+			}
+			queues[i].sizes = append(queues[i].sizes, size(ctx, key(state)))
+		}
+		paused[i], oldest[i] = pipe.Exists(ctx, key("paused")), pipe.LIndex(ctx, key("pending"), -1)
+	}
+	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+		return queues, err
+	}
+	since := make([]*redis.StringCmd, len(queues))
+	for i := range queues {
+		q := &queues[i]
+		q.Waiting, q.Running, q.Delayed = q.Size("pending"), q.Size("active"), q.Size("scheduled")+q.Size("retry")
+		q.Paused = paused[i].Val() > 0
+		since[i] = pipe.HGet(ctx, "asynq:{"+q.Name+"}:t:"+oldest[i].Val(), "pending_since") // none without a task
+	}
+	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
 		return queues, err
 	}
 	for i := range queues {
-		if !slices.Contains(known, queues[i].Name) {
-			continue
+		if nanos, err := since[i].Int64(); err == nil {
+			queues[i].OldestMS = max(time.Since(time.Unix(0, nanos)).Milliseconds(), 0)
 		}
-		info, err := inspector.GetQueueInfo(queues[i].Name)
-		if err != nil {
-			return queues, err
-		}
-		queues[i].Waiting, queues[i].Delayed, queues[i].Running = info.Pending, info.Scheduled+info.Retry, info.Active
-		queues[i].OldestMS, queues[i].Paused = info.Latency.Milliseconds(), info.Paused
 	}
 	return queues, nil
 }
+
+// Size returns how many tasks of a queue are in a state.
+func (q Queue) Size(state string) int { return int(q.sizes[slices.Index(QueueStates, state)].Val()) }

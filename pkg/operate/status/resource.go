@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"ushuru/pkg/ai"
 	"ushuru/pkg/metrics"
 	"ushuru/pkg/redisx"
@@ -119,7 +121,9 @@ type Redis struct {
 	Unsaved string `json:"unsaved,omitempty"` // the field of INFO that says that its disk was not written the last time
 
 	Volatile bool  `json:"volatile,omitempty"` // it keeps no append-only file
-	AheadMS  int64 `json:"aheadMs"`            // of its clock: that of who reads this
+	AheadMS  int64 `json:"aheadMs"`            // how far the clock of this process is ahead of that of Redis
+
+	Ahead time.Duration `json:"-"` // the same, exactly
 
 	Loss *redisx.Loss `json:"loss,omitempty"` // of what it had acknowledged, found within a day
 }
@@ -127,20 +131,29 @@ type Redis struct {
 // Percent returns the part of the memory that is used; 0 without a limit.
 func (r Redis) Percent() int { return percent(r.Used, r.Limit) }
 
-func (r *reading) memory(ctx context.Context) (Redis, error) {
-	memory, err := redisx.ReadMemory(ctx, r.redis)
-	loss, lossErr := redisx.ReadLoss(ctx, r.redis)
+// ReadRedis returns how Redis does, also with an error as far as it could be read.
+func ReadRedis(ctx context.Context, client redis.UniversalClient) (Redis, error) {
+	memory, err := redisx.ReadMemory(ctx, client)
+	loss, lossErr := redisx.ReadLoss(ctx, client)
 	begun := time.Now()
-	at, timeErr := r.redis.Time(ctx).Result()
+	at, timeErr := client.Time(ctx).Result()
 	part := Redis{
 		Used: memory.Used, Limit: memory.Limit, Policy: memory.Policy, Loss: loss,
-		Unsaved: memory.Unsaved, Volatile: memory.Volatile, Refuses: r.writes(ctx),
+		Unsaved: memory.Unsaved, Volatile: memory.Volatile,
 	}
 	if timeErr == nil {
-		part.AheadMS = begun.Add(time.Since(begun) / 2).Sub(at).Milliseconds() //nolint:mnd // the middle of the round trip
+		part.Ahead = begun.Add(time.Since(begun) / 2).Sub(at) //nolint:mnd // the middle of the round trip
+		part.AheadMS = part.Ahead.Milliseconds()
+	}
+	if refused := redisx.CheckWrite(ctx, client); refused != nil {
+		text := refused.Error()
+		part.Refuses = text[:min(len(text), maxReason)]
 	}
 	return part, errors.Join(err, lossErr, timeErr)
 }
+
+// maxReason is how much is shown of why Redis refuses a write, in bytes.
+const maxReason = 100
 
 // percent returns part of whole in percent; 0 when there is no whole.
 func percent(part, whole int64) int {
