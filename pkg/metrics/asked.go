@@ -169,21 +169,22 @@ const suffixAsked = ":asked"
 
 // People are what visitors of the pages asked for in some hours.
 type People struct {
-	Pages     map[string]int64 // shown, by template
-	Languages map[string]int64 // likewise
-	Asked     map[string]int64 // by the kind of the page that answers
-	Answered  int64
-	Refused   map[string]int64 // by code
-	Median    time.Duration    // until the number
-	Sites     map[string]AskedSite
+	Pages     map[string]int64 `json:"pages"`     // shown, by template
+	Languages map[string]int64 `json:"languages"` // of these
+	Asked     map[string]int64 `json:"asked"`     // by the kind of the page that answers
+	Answered  int64            `json:"answered"`
+	Refused   map[string]int64 `json:"refused"` // by code
+
+	Median time.Duration        `json:"-"` // until the number
+	Sites  map[string]AskedSite `json:"-"` // by the registered domain, or Other
 }
 
 // AskedSite is a site that visitors asked for.
 type AskedSite struct {
-	Networks int64 // that asked for it, the sum of the hours
-	Asked    int64
-	Answered int64
-	Refused  map[string]int64 // by code
+	Networks int64            `json:"networks"` // that asked for it, each once an hour
+	Asked    int64            `json:"asked"`
+	Answered int64            `json:"answered"`
+	Refused  map[string]int64 `json:"refused,omitempty"` // by code
 }
 
 // ReadPeople returns what visitors asked for in the last hours.

@@ -14,34 +14,26 @@ const sitesAsked = 100
 
 // People are what visitors of the pages asked for in the last 24 hours.
 type People struct {
-	Pages     map[string]int64 `json:"pages"`     // shown, by template
-	Languages map[string]int64 `json:"languages"` // of these
-	Asked     map[string]int64 `json:"asked"`     // by the kind of the page that answers
-	Answered  int64            `json:"answered"`
-	Refused   map[string]int64 `json:"refused"` // by code
-	Left      int64            `json:"left"`    // asked for, and no visitor has seen the end: some wait still
-	MedianMS  int64            `json:"medianMs"`
-	Sites     []AskedSite      `json:"sites"` // those first that most networks asked for
+	metrics.People
+
+	Left     int64       `json:"left"` // asked for, and no visitor has seen the end: some wait still
+	MedianMS int64       `json:"medianMs"`
+	Sites    []AskedSite `json:"sites"` // those first that most networks asked for
 }
 
 // AskedSite is a site that visitors asked for.
 type AskedSite struct {
 	Host string `json:"host"` // the registered domain, or other
-	// Networks is how many asked for it, each once an hour.
-	Networks int64            `json:"networks"`
-	Asked    int64            `json:"asked"`
-	Answered int64            `json:"answered"`
-	Refused  map[string]int64 `json:"refused,omitempty"` // by code
+	metrics.AskedSite
 }
 
 func (r *reading) people(ctx context.Context) (People, error) {
 	read, err := metrics.ReadPeople(ctx, r.redis, r.now, hoursShown)
 	people := People{
-		Pages: read.Pages, Languages: read.Languages, Asked: read.Asked, Answered: read.Answered, Refused: read.Refused,
-		Left: max(sum(read.Asked)-read.Answered-sum(read.Refused), 0), MedianMS: read.Median.Milliseconds(),
+		People: read, Left: max(sum(read.Asked)-read.Answered-sum(read.Refused), 0), MedianMS: read.Median.Milliseconds(),
 	}
 	for host, site := range read.Sites {
-		people.Sites = append(people.Sites, AskedSite{host, site.Networks, site.Asked, site.Answered, site.Refused})
+		people.Sites = append(people.Sites, AskedSite{host, site})
 	}
 	slices.SortFunc(people.Sites, func(a, b AskedSite) int {
 		return cmp.Or(cmp.Compare(b.Networks, a.Networks), cmp.Compare(b.Asked, a.Asked), cmp.Compare(a.Host, b.Host))
