@@ -58,12 +58,9 @@ const noRules = `"details":{"rulesAgree":null,"since":null,"agreesWith":[],"chec
 func TestStatusAfterAChangeOfRules(t *testing.T) {
 	t.Parallel()
 	conn := embedded(t)
-	detector, err := drift.New(drift.Options{Redis: conn.Client(), Log: slog.New(slog.DiscardHandler), Now: func() time.Time {
+	detector := drift.New(drift.Options{Redis: conn.Client(), Log: slog.New(slog.DiscardHandler), Now: func() time.Time {
 		return time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	figure := func(text string) money.Amount {
 		amount, err := money.Parse(text)
 		if err != nil {

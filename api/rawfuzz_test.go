@@ -75,7 +75,7 @@ func TestRawRequestsAreAnsweredInJSON(t *testing.T) {
 		ErrorLog:  slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 		ConnState: connlimit.ConnState, ConnContext: connlimit.ConnContext,
 	}
-	go func() { _ = server.Serve(connlimit.Listen(problem.Listen(open), connlimit.Options{})) }()
+	go func() { _ = server.Serve(connlimit.Listen(open, connlimit.Options{Translate: problem.Translate})) }()
 	t.Cleanup(func() { _ = server.Close() })
 	g, statuses := rand.New(rand.NewPCG(*fuzzSeed, 3)), map[int]int{}
 	for range *rawRequests {

@@ -3,58 +3,15 @@ package problem
 import (
 	"bytes"
 	"crypto/rand"
-	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"slices"
 	"strconv"
 )
 
-// Listen returns a listener on whose connections net/http answers with problems. By itself
-// it answers with plain text, before any handler is called, to a request line that is none, a
-// head that is too large, and a version of HTTP that it does not speak.
-func Listen(inner net.Listener) net.Listener { return listener{inner} }
-
-type listener struct{ net.Listener }
-
-// Accept returns the next connection.
-func (l listener) Accept() (net.Conn, error) {
-	inner, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return conn{inner}, nil
-}
-
-// conn is a connection whose plain-text errors become JSON.
-type conn struct{ net.Conn }
-
-// Write writes a part of a response. net/http writes such an error at once.
-func (c conn) Write(p []byte) (int, error) {
-	response := translated(p)
-	if response == nil {
-		return c.Conn.Write(p)
-	}
-	if _, err := c.Conn.Write(response); err != nil {
-		return 0, err
-	}
-	return len(p), nil
-}
-
-// CloseWrite lets the server end a response before it closes the connection.
-func (c conn) CloseWrite() error {
-	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
-		return half.CloseWrite()
-	}
-	return errors.ErrUnsupported
-}
-
-const (
-	// plainHeaders are all headers of such an error. No handler of ours responds with
-	// these alone.
-	plainHeaders = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
-)
+// plainHeaders are all headers of such an error. No handler of ours responds with
+// these alone.
+const plainHeaders = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 
 // versions are those of responses: one to a request of HTTP/1.0 is of it too.
 var versions = []string{"HTTP/1.1", "HTTP/1.0"}
@@ -68,8 +25,10 @@ var problems = map[int]*Problem{
 	http.StatusHTTPVersionNotSupported:     New(http.StatusHTTPVersionNotSupported, "http_version_unsupported", nil),
 }
 
-// translated returns the response that replaces one of net/http itself; nil for any other.
-func translated(p []byte) []byte {
+// Translate returns the problem that replaces a plain-text error of net/http; nil for any other
+// response. By itself net/http answers so, at once and before any handler is called, to a request
+// line that is none, a head that is too large, and a version of HTTP that it does not speak.
+func Translate(p []byte) []byte {
 	version, rest, _ := bytes.Cut(p, []byte(" "))
 	if !slices.Contains(versions, string(version)) {
 		return nil

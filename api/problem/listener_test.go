@@ -31,7 +31,7 @@ func TestNetHTTPAnswersWithJSON(t *testing.T) {
 			_, _ = io.WriteString(w, "plain and ours")
 		}),
 	}
-	go func() { _ = server.Serve(connlimit.Listen(problem.Listen(open), connlimit.Options{})) }()
+	go func() { _ = server.Serve(connlimit.Listen(open, connlimit.Options{Translate: problem.Translate})) }()
 	t.Cleanup(func() { _ = server.Close() })
 	for _, c := range []struct {
 		name, request string

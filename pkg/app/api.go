@@ -79,8 +79,8 @@ func (a *App) startAPI(ctx context.Context, o APIOptions) {
 		ConnContext:       connlimit.ConnContext,
 		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
 	}
-	o.Connections.Log, o.Connections.Metrics = a.log, a.metrics.Registry()
-	ended := serve(server, connlimit.Listen(problem.Listen(o.Listener), o.Connections), func(err error) {
+	o.Connections.Log, o.Connections.Metrics, o.Connections.Translate = a.log, a.metrics, problem.Translate
+	ended := serve(server, connlimit.Listen(o.Listener, o.Connections), func(err error) {
 		a.fail(fmt.Errorf("the API stopped: %w", err))
 	})
 	a.stopAPI = func() {

@@ -135,10 +135,7 @@ func (a *App) addAuthority(options *worker.Options, o WorkerOptions) error {
 	}
 	a.opened.Add(client.Close)
 	a.logProxy(client)
-	detector, err := drift.New(drift.Options{Redis: options.Redis, Log: a.log, Metrics: a.metrics.Registry()})
-	if err != nil {
-		return err
-	}
+	detector := drift.New(drift.Options{Redis: options.Redis, Log: a.log, Metrics: a.metrics})
 	options.Authority = tra.NewAuthority(client, a.stores.catalogue, tra.AuthorityOptions{
 		PerSecond: o.AuthorityRate, Retries: authorityRetries, RateWait: authorityRateWait, Log: a.log,
 		OnCall: a.countCall,

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
+	"ushuru/pkg/metrics"
 )
 
 // Options are the bounds of a Listener.
@@ -21,8 +21,11 @@ type Options struct {
 	// Trusted are the networks of proxies, which open the connections of many callers:
 	// PerAddress does not count their connections.
 	Trusted []netip.Prefix
-	Log     *slog.Logger          // nil means slog.Default()
-	Metrics prometheus.Registerer // nil registers nothing
+	Log     *slog.Logger     // nil means slog.Default()
+	Metrics *metrics.Metrics // nil counts nothing
+	// Translate returns what is written in place of a part of a response; nil for what stays. A
+	// nil Translate leaves everything.
+	Translate func([]byte) []byte
 }
 
 // Listener is a net.Listener that refuses connections beyond its bounds with a short
@@ -30,10 +33,7 @@ type Options struct {
 // it closes a connection without a request of the address that has the most.
 type Listener struct {
 	net.Listener
-	o       Options
-	opened  prometheus.Gauge
-	refused *prometheus.CounterVec
-	closed  prometheus.Counter
+	o Options
 
 	mu     sync.Mutex
 	open   int
@@ -47,26 +47,18 @@ func Listen(inner net.Listener, o Options) *Listener {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	l := &Listener{
-		Listener: inner, o: o, by: map[netip.Addr]map[*Conn]struct{}{},
-		opened: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "ushuru_api_connections", Help: "Open connections to the API.",
-		}),
-		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "ushuru_api_connections_refused_total", Help: "Connections that were refused, by the bound: all or address.",
-		}, []string{"bound"}),
-		closed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "ushuru_api_connections_displaced_total",
-			Help: "Connections without a request that were closed for one of an address with fewer.",
-		}),
-	}
-	l.refused.WithLabelValues("all")
-	l.refused.WithLabelValues("address")
-	if o.Metrics != nil {
-		o.Metrics.MustRegister(l.opened, l.refused, l.closed)
-	}
+	l := &Listener{Listener: inner, o: o, by: map[netip.Addr]map[*Conn]struct{}{}}
+	o.Metrics.GaugeFunc("api_connections", "Open connections to the API.", func() float64 {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return float64(l.open)
+	})
+	o.Metrics.Begin(countRefused, "all")
+	o.Metrics.Begin(countRefused, "address")
 	return l
 }
+
+const countRefused = "api_connections_refused_total"
 
 // logInterval is between two warnings about refused connections.
 const logInterval = 10 * time.Second
@@ -86,7 +78,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 			continue
 		}
 		if displaced != nil {
-			l.closed.Inc()
+			l.o.Metrics.Count("api_connections_displaced_total")
 			_ = displaced.Close()
 		}
 		return conn, nil
@@ -140,7 +132,6 @@ func (l *Listener) acquire(conn *Conn) (displaced *Conn, bound string) {
 	}
 	own[conn] = struct{}{}
 	l.open++
-	l.opened.Set(float64(l.open))
 	return displaced, ""
 }
 
@@ -166,7 +157,6 @@ func (l *Listener) release(conn *Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.open--
-	l.opened.Set(float64(l.open))
 	delete(l.by[conn.address], conn)
 	if len(l.by[conn.address]) == 0 {
 		delete(l.by, conn.address)
@@ -178,7 +168,7 @@ const fullBody = `{"error":"The service has too many open connections. Please tr
 // refuse answers 503 and closes the connection. A new connection has room for the
 // answer, so that nothing waits for the client.
 func (l *Listener) refuse(conn net.Conn, address netip.Addr, bound string) {
-	l.refused.WithLabelValues(bound).Inc()
+	l.o.Metrics.Count(countRefused, bound)
 	l.log(address, bound)
 	_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
 	_, _ = fmt.Fprintf(conn, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\n"+
@@ -220,6 +210,21 @@ func (c *Conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	c.head.add(p[:n])
 	return n, err
+}
+
+// Write writes a part of a response, or what Options.Translate has in its place.
+func (c *Conn) Write(p []byte) (int, error) {
+	var other []byte
+	if c.listener.o.Translate != nil {
+		other = c.listener.o.Translate(p)
+	}
+	if other == nil {
+		return c.Conn.Write(p)
+	}
+	if _, err := c.Conn.Write(other); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // CloseWrite lets the server end a response before it closes the connection.

@@ -5,78 +5,61 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/duty"
+	"ushuru/pkg/metrics"
 	"ushuru/pkg/vehicle"
 )
 
 // Detector checks answers when they arrive and records the results in Redis.
 type Detector struct {
-	store       *Store
-	log         *slog.Logger
-	now         func() time.Time
-	answers     *prometheus.CounterVec // by rules and whether they agree
-	differences *prometheus.CounterVec // by line
+	store   *Store
+	options Options
 }
 
 // Options of a Detector. Redis and Log are required.
 type Options struct {
 	Redis   redis.UniversalClient
 	Log     *slog.Logger
-	Metrics prometheus.Registerer // default none
-	Now     func() time.Time      // default time.Now
+	Metrics *metrics.Metrics // nil counts nothing
+	Now     func() time.Time // default time.Now
 }
 
-// New returns a Detector.
-func New(o Options) (*Detector, error) {
+// The counters of answers, by rules and whether they agree, and of lines that differ.
+const (
+	countAnswers     = "authority_rules_answers_total"
+	countDifferences = "authority_rules_differences_total"
+)
+
+// New returns a Detector, and makes the series that an alert needs with the value 0.
+func New(o Options) *Detector {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		opts := prometheus.CounterOpts{Namespace: "ushuru", Subsystem: "authority", Name: name, Help: help}
-		return prometheus.NewCounterVec(opts, labels)
-	}
-	d := &Detector{
-		store: NewStore(o.Redis), log: o.Log, now: o.Now,
-		answers: counter("rules_answers_total",
-			"Answers by the dated rules (their first day) and whether these give them: yes, no, or unjudged.", "rules", "agree"),
-		differences: counter("rules_differences_total",
-			"Lines in which an answer is not what the rules in force give; the VAT and the totals follow the others.", "line"),
-	}
-	d.initCounters()
-	if o.Metrics == nil {
-		return d, nil
-	}
-	return d, errors.Join(o.Metrics.Register(d.answers), o.Metrics.Register(d.differences))
-}
-
-// initCounters makes the series that an alert needs with the value 0.
-func (d *Detector) initCounters() {
-	for _, rules := range rulesOf(d.now()) {
+	for _, rules := range rulesOf(o.Now()) {
 		for _, agree := range []string{"yes", "no", "unjudged"} {
-			d.answers.WithLabelValues(rules.From, agree)
+			o.Metrics.Begin(countAnswers, rules.From, agree)
 		}
 	}
 	for _, line := range lineNames() {
-		d.differences.WithLabelValues(line)
+		o.Metrics.Begin(countDifferences, line)
 	}
+	return &Detector{NewStore(o.Redis), o}
 }
 
 // OnAnswer checks an answer of the authority and records the result with its
 // request. It logs its own errors, so that they do not fail the estimate.
 func (d *Detector) OnAnswer(ctx context.Context, request any, tax vehicle.Tax) {
-	now := d.now()
+	now := d.options.Now()
 	v := Check(tax, now)
 	if !v.Judged {
-		d.answers.WithLabelValues(v.Rules, "unjudged").Inc()
+		d.options.Metrics.Count(countAnswers, v.Rules, "unjudged")
 		return
 	}
 	for _, rules := range rulesOf(now) {
@@ -84,13 +67,13 @@ func (d *Detector) OnAnswer(ctx context.Context, request any, tax vehicle.Tax) {
 		if slices.Contains(v.AgreesWith, rules.From) {
 			word = "yes"
 		}
-		d.answers.WithLabelValues(rules.From, word).Inc()
+		d.options.Metrics.Count(countAnswers, rules.From, word)
 	}
 	for _, difference := range v.Differences {
-		d.differences.WithLabelValues(difference.Line).Inc()
+		d.options.Metrics.Count(countDifferences, difference.Line)
 	}
 	if len(v.Differences) > 0 {
-		d.log.WarnContext(ctx, "answer differs from the rules in force", "rules", v.Rules,
+		d.options.Log.WarnContext(ctx, "answer differs from the rules in force", "rules", v.Rules,
 			"agreesWith", v.AgreesWith, "differences", v.Differences, "reference", tax.ReferenceNumber)
 	}
 	data, err := json.Marshal(request)
@@ -101,7 +84,7 @@ func (d *Detector) OnAnswer(ctx context.Context, request any, tax vehicle.Tax) {
 		})
 	}
 	if err != nil {
-		d.log.WarnContext(ctx, "result of checking an answer not recorded", "error", err)
+		d.options.Log.WarnContext(ctx, "result of checking an answer not recorded", "error", err)
 	}
 }
 

@@ -199,6 +199,9 @@ const (
 // Count adds one to a counter. A label value that is not known counts as other.
 func (m *Metrics) Count(name string, values ...string) { m.add(name, 1, values...) }
 
+// Begin makes a series of a counter with the value 0, for an alert that looks at its increase.
+func (m *Metrics) Begin(name string, values ...string) { m.add(name, 0, values...) }
+
 func (m *Metrics) add(name string, n float64, values ...string) {
 	if m == nil {
 		return
