@@ -207,8 +207,8 @@ func succeeded(result json.RawMessage) jobs.End {
 
 // shown is an estimate as a caller reads it who says nothing about it.
 func shown(estimate string) string {
-	plain := request.Request{Request: httptest.NewRequest(http.MethodGet, "/", http.NoBody)}
-	fields, err := plain.ReadFields(terms.OfEstimate)
+	plain := &request.Request{Request: httptest.NewRequest(http.MethodGet, "/", http.NoBody)}
+	fields, err := terms.ReadFields(plain, terms.OfEstimate)
 	if err != nil {
 		panic(err)
 	}

@@ -90,7 +90,7 @@ func (s *Resource) GetResults(w http.ResponseWriter, plain *http.Request) error 
 	if err != nil {
 		return err
 	}
-	if r.Fields, err = r.ReadFields(terms.OfRow); err != nil {
+	if r.Fields, err = terms.ReadFields(r, terms.OfRow); err != nil {
 		return err
 	}
 	by, err := parseSort(r, part)

@@ -84,7 +84,7 @@ func (s *Resource) readComparison(w http.ResponseWriter, r *request.Request) (in
 	if input, err = s.comparisonInput(&body, r.Lang); err != nil {
 		return input, err
 	}
-	if r.Fields, err = r.ReadFields(terms.OfComparison); err != nil {
+	if r.Fields, err = terms.ReadFields(r, terms.OfComparison); err != nil {
 		return input, err
 	}
 	if err := terms.Read(r, &body.Request, body.TagFields); err != nil {

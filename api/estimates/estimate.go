@@ -98,7 +98,7 @@ func (s *Resource) PostEstimate(w http.ResponseWriter, plain *http.Request) erro
 	if err := terms.Read(r, &body.Request, body.TagFields); err != nil {
 		return err
 	}
-	if r.Fields, err = r.ReadFields(terms.OfEstimate); err != nil {
+	if r.Fields, err = terms.ReadFields(r, terms.OfEstimate); err != nil {
 		return err
 	}
 	r.Explain = body.Explain

@@ -27,7 +27,7 @@ var (
 )
 
 // fieldsOf are the members of the result of a job of a kind.
-var fieldsOf = map[string]request.FieldSets{
+var fieldsOf = map[string]terms.FieldSets{
 	tasks.KindEstimate: terms.OfEstimate, tasks.KindQuote: terms.OfEstimate, tasks.KindCompare: terms.OfComparison,
 	tasks.KindReport: terms.OfReport,
 }
@@ -43,7 +43,7 @@ func (s *Resource) jobBody(r *request.Request, job *jobs.Job) (await.Body, error
 	if r.Ignored, err = terms.ReadQuery(r, time.Now()); err != nil {
 		return body, err
 	}
-	if r.Fields, err = r.ReadFields(fieldsOf[job.Kind]); err != nil {
+	if r.Fields, err = terms.ReadFields(r, fieldsOf[job.Kind]); err != nil {
 		return body, err
 	}
 	leaveOther(&r.Representation, job.Kind)

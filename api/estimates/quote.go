@@ -65,7 +65,7 @@ func (s *Resource) PostQuote(w http.ResponseWriter, plain *http.Request) error {
 	if err := terms.Read(r, &body.Request, body.TagFields); err != nil {
 		return err
 	}
-	if r.Fields, err = r.ReadFields(terms.OfEstimate); err != nil {
+	if r.Fields, err = terms.ReadFields(r, terms.OfEstimate); err != nil {
 		return err
 	}
 	wanted := await.Wanted{Kind: tasks.KindQuote, Input: input, Identity: []any{input, r.Terms}}

@@ -59,7 +59,7 @@ func (s *Resource) PostReport(w http.ResponseWriter, plain *http.Request) error 
 	if err != nil {
 		return err
 	}
-	if r.Fields, err = r.ReadFields(terms.OfReport); err != nil {
+	if r.Fields, err = terms.ReadFields(r, terms.OfReport); err != nil {
 		return err
 	}
 	wanted := await.Wanted{Kind: tasks.KindReport, Attachment: body.file, Identity: reportIdentity{input, r.Lang}}

@@ -4,20 +4,33 @@
 package request
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
 	"net/http"
 	"net/netip"
+	"os"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gorilla/mux"
 
 	"ushuru/api/problem"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/message"
+	"ushuru/pkg/money"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/vehicle"
@@ -137,6 +150,217 @@ func ParseLanguage(lang string) (string, error) {
 		err = errOneLanguage
 	}
 	return view.Lang, err
+}
+
+// SetBodyLanguage takes the language of a response from the field lang of a body
+// that has one.
+func (r *Request) SetBodyLanguage(body []byte) error {
+	var given struct {
+		Lang json.RawMessage `json:"lang"`
+	}
+	_ = json.Unmarshal(body, &given) // the handler refuses a body that is no JSON
+	if jsonobject.IsAbsent(given.Lang) {
+		return nil
+	}
+	var lang string
+	if json.Unmarshal(given.Lang, &lang) != nil {
+		return errLangInvalid
+	}
+	if lang == "" {
+		return nil
+	}
+	view, err := ParseView(lang)
+	if err != nil {
+		return err
+	}
+	r.View = message.View{Lang: view.Lang, Both: view.Both || r.Both}
+	return nil
+}
+
+// Why a request cannot be read.
+var (
+	ErrUnreadable           = problem.BadRequest("body_unreadable")
+	ErrInvalidJSON          = problem.BadRequest("invalid_json")
+	ErrURLMissing           = problem.BadRequest("url_missing").Of("url")
+	ErrPageInvalid          = problem.BadRequest("page_invalid")
+	ErrUnsupportedMediaType = problem.New(http.StatusUnsupportedMediaType, "unsupported_media_type", nil)
+	ErrTooSlow              = problem.New(http.StatusRequestTimeout, "body_too_slow", nil)
+)
+
+// MaxBody is the maximum size of a request without a page, in bytes. Real requests
+// are far smaller.
+const MaxBody = 64 << 10
+
+// Body is the body of a request. TypeProblem returns the problem of a field
+// that has the wrong JSON type; an empty field means the whole body.
+type Body interface {
+	TypeProblem(field string) *problem.Problem
+}
+
+// JSON reads the body of a request, one JSON value of up to limit bytes, into
+// body. Unknown fields are ignored, so that a client of a later version of the
+// API works with this one; the request remembers their names.
+func (r *Request) JSON(w http.ResponseWriter, limit int64, body Body) error {
+	defer r.Place.Turn.Give()
+	if !isPlainJSON(r.Header) {
+		return ErrUnsupportedMediaType
+	}
+	data, err := UpTo(http.MaxBytesReader(w, r.Body, limit), limit, r.ContentLength)
+	switch {
+	case err != nil:
+		return BodyProblem(err, problem.BodyTooLarge(limit), ErrUnreadable)
+	case !utf8.Valid(data):
+		return ErrInvalidJSON
+	}
+	if err := r.Place.Turn.Begin(r.Context()); err != nil {
+		return err
+	}
+	if err := r.SetBodyLanguage(data); err != nil {
+		return err
+	}
+	data = PlainNumbers(data)
+	err = json.Unmarshal(data, body)
+	if wrongType, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return body.TypeProblem(wrongType.Field).WithCause(err)
+	}
+	if err != nil {
+		return ErrInvalidJSON.WithCause(err)
+	}
+	return r.Ignore(jsonobject.Unknown("", data, body, "lang")...)
+}
+
+// PlainNumbers returns JSON in which no number has an exponent or a fraction of zeros, which
+// Go does not read as a whole number: 2016.0 and 2.016e3 become 2016.
+func PlainNumbers(data []byte) []byte {
+	var plain []byte
+	taken := 0
+	for i := 0; i < len(data); {
+		switch c := data[i]; {
+		case c == '"':
+			i++
+			for i < len(data) && data[i] != '"' {
+				if data[i] == '\\' {
+					i++
+				}
+				i++
+			}
+			i++
+		case c == '-' || '0' <= c && c <= '9':
+			end := i + len(data[i:]) - len(bytes.TrimLeft(data[i:], "+-.eE0123456789"))
+			text := string(data[i:end])
+			if number, err := money.ParseJSONNumber(text); err == nil && number.String() != text {
+				plain = append(append(plain, data[taken:i]...), number.String()...)
+				taken = end
+			}
+			i = end
+		default:
+			i++
+		}
+	}
+	if taken == 0 {
+		return data
+	}
+	return append(plain, data[taken:]...)
+}
+
+// isPlainJSON reports whether the headers announce uncompressed JSON in UTF-8.
+// A body without Content-Type is assumed to be JSON.
+func isPlainJSON(h http.Header) bool {
+	if encoding := h.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return false
+	}
+	contentType := h.Get("Content-Type")
+	if contentType == "" {
+		return true
+	}
+	mediaType, params, err := mime.ParseMediaType(contentType)
+	charset, given := params["charset"]
+	return err == nil && mediaType == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
+}
+
+// maxParts is the maximum number of parts of a form.
+const maxParts = 16
+
+// errTooManyParts means a form with more parts.
+var errTooManyParts = fmt.Errorf("request: a form with more than %d parts", maxParts)
+
+// EachPart calls read with the parts of the form in a request, one after the other, and stops
+// at its first error. A form with too many parts is one.
+func EachPart(r *http.Request, read func(*multipart.Part) error) error {
+	form, err := r.MultipartReader()
+	if err != nil {
+		return err
+	}
+	for count := 0; ; count++ {
+		part, err := form.NextPart()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err == nil && count == maxParts:
+			return errTooManyParts
+		case err == nil:
+			err = read(part)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// UpTo reads up to limit bytes, and one more of what is larger, without copying
+// them while they grow. Size is an estimate, -1 when there is none.
+func UpTo(r io.Reader, limit, size int64) ([]byte, error) {
+	if size < 0 {
+		return io.ReadAll(io.LimitReader(r, limit+1))
+	}
+	var buffer bytes.Buffer
+	buffer.Grow(int(min(size, limit)) + bytes.MinRead)
+	_, err := buffer.ReadFrom(io.LimitReader(r, limit+1))
+	return buffer.Bytes(), err
+}
+
+// BodyProblem returns the problem of a body that cannot be read: the one that its reader
+// met, that it is too large, that it did not come in time, or another.
+func BodyProblem(err error, tooLarge, other *problem.Problem) *problem.Problem {
+	if known, ok := errors.AsType[*problem.Problem](err); ok {
+		return known
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return tooLarge.WithCause(err)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return ErrTooSlow.WithCause(err)
+	}
+	return other.WithCause(err)
+}
+
+// Hash identifies what a caller sent.
+func Hash[T string | []byte](content T) string {
+	sum := sha256.Sum256([]byte(content))
+	return hex.EncodeToString(sum[:])
+}
+
+// maxIgnored is how many fields a warning names.
+const maxIgnored = 20
+
+// Ignore remembers fields of a request that do not exist, for the warning about them.
+// A strict request is refused instead.
+func (r *Request) Ignore(names ...string) error {
+	r.Ignored = append(r.Ignored, names...)
+	if len(names) == 0 || !r.Strict {
+		return nil
+	}
+	refused := problem.New(http.StatusBadRequest, "field_unknown", ignoredValues(names))
+	refused.Param = names[0]
+	return refused
+}
+
+// ignoredValues are the values of the text about fields that do not exist.
+func ignoredValues(names []string) message.Values {
+	if len(names) > maxIgnored {
+		names = append(slices.Clone(names[:maxIgnored]), "…")
+	}
+	return message.Values{"fields": strings.Join(names, ", ")}
 }
 
 // Warnings returns the warning about the fields that were ignored; nil when there are

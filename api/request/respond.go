@@ -7,17 +7,122 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"ushuru/api/problem"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 )
+
+// Fields are the members of a result that a caller reads. The zero value are all of them.
+type Fields struct {
+	asked   string  // as in the query
+	members members // nil for all
+	without bool    // all but the members
+}
+
+// members are members of objects by their names, and the members that are meant of each; nil
+// for the whole.
+type members map[string]members
+
+// Only returns the members of a list of their dotted names.
+func Only(list string) Fields { return Fields{members: membersOf(list)} }
+
+// AllBut returns all members but those of a list of their dotted names.
+func AllBut(list string) Fields { return Fields{members: membersOf(list), without: true} }
+
+// FieldsAsked returns the members of a list of their dotted names, as the query of a request named
+// them; all of them for an empty list.
+func FieldsAsked(asked, list string) Fields {
+	if list == "" {
+		return Fields{asked: asked}
+	}
+	return Fields{asked: asked, members: membersOf(list)}
+}
+
+// Asked returns the members as the query named them; empty when it named none.
+func (f Fields) Asked() string { return f.asked }
+
+// membersOf returns the members of a list of their dotted names.
+func membersOf(list string) members {
+	all := members{}
+	for name := range strings.SplitSeq(list, ",") {
+		parts, into := strings.Split(name, "."), all
+		for i, part := range parts {
+			if of, named := into[part]; named && of == nil {
+				break // it is whole
+			}
+			if i == len(parts)-1 {
+				into[part] = nil
+			} else if into[part] == nil {
+				into[part] = members{}
+			}
+			into = into[part]
+		}
+	}
+	return all
+}
+
+// Of returns the JSON of a result with the members that the caller reads, and its texts in a
+// view: what makes a string Swahili may be a member that the caller does not read.
+func (f Fields) Of(result []byte, view message.View) []byte {
+	result = view.Of(result)
+	if f.members == nil || len(result) == 0 {
+		return result
+	}
+	return f.append(make([]byte, 0, len(result)), result, f.members)
+}
+
+// Pick returns the JSON of a result with the members alone.
+func (f Fields) Pick(result []byte) []byte {
+	return f.append(make([]byte, 0, len(result)), result, f.members)
+}
+
+// append writes the chosen members of an object, or of each of the objects of a list.
+func (f Fields) append(out, value []byte, chosen members) []byte {
+	switch value[0] {
+	case '[':
+		out = append(out, '[')
+		first := len(out)
+		for element := range jsonobject.Elements(value) {
+			if len(out) > first {
+				out = append(out, ',')
+			}
+			out = f.append(out, element, chosen)
+		}
+		return append(out, ']')
+	case '{':
+		out = append(out, '{')
+		first := len(out)
+		for name, value := range jsonobject.Members(value) {
+			of, named := chosen[string(name)]
+			if string(name) == "draft" || string(name) == "object" { // of the view, and what the result is
+				of, named = nil, !f.without
+			}
+			if named == f.without && of == nil {
+				continue
+			}
+			if len(out) > first {
+				out = append(out, ',')
+			}
+			out = append(append(append(out, '"'), name...), '"', ':')
+			if of != nil {
+				out = f.append(out, value, of)
+			} else {
+				out = append(out, value...)
+			}
+		}
+		return append(out, '}')
+	}
+	return append(out, value...)
+}
 
 // WriteJSON responds with a value as JSON.
 func WriteJSON(w http.ResponseWriter, status int, body any) error {

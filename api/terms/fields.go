@@ -37,16 +37,16 @@ type explained struct {
 
 // The members of each kind of result.
 var (
-	OfEstimate = request.FieldSets{Of: explained{}, Contract: contractOfEstimate, Usual: request.AllBut(longInEstimate)}
-	OfRow      = request.FieldSets{
+	OfEstimate = FieldSets{Of: explained{}, Contract: contractOfEstimate, Usual: request.AllBut(longInEstimate)}
+	OfRow      = FieldSets{
 		Of: explained{}, Contract: contractOfEstimate, Usual: request.Only(contractOfEstimate + "," + summaryOfRow),
 	}
-	OfComparison = request.FieldSets{
+	OfComparison = FieldSets{
 		Of:       vehicle.Comparison{},
 		Contract: ofBoth(contractOfEstimate) + ",condReport1,condReport2,recommendation,cached",
 		Usual:    request.AllBut(ofBoth(longInEstimate)),
 	}
-	OfReport = request.FieldSets{Of: vehicle.ConditionReport{}, Contract: "summary,cached"}
+	OfReport = FieldSets{Of: vehicle.ConditionReport{}, Contract: "summary,cached"}
 )
 
 // summaryOfRow are the members that a row of a batch has beside those of the specification.

@@ -6,12 +6,17 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
+	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/pkg/cost"
+	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
@@ -29,6 +34,74 @@ func Read(r *request.Request, body *Request, tags request.TagFields) (err error)
 		return err
 	}
 	return r.ReadTags(tags)
+}
+
+// The sets of members that a caller may name in fields beside members.
+const (
+	FieldsAll      = "all"
+	FieldsContract = "contract"
+)
+
+// FieldSets are the sets of members of a kind of result: Contract has those of the
+// specification, and Usual those that are read when the caller names none.
+type FieldSets struct {
+	Of       any // has the JSON of the result
+	Contract string
+	Usual    request.Fields
+}
+
+// ReadFields returns the members that the query of a request names, of a kind of result.
+func ReadFields(r *request.Request, sets FieldSets) (request.Fields, error) {
+	switch asked := r.URL.Query().Get("fields"); asked {
+	case "":
+		return sets.Usual, nil
+	case FieldsAll:
+		return request.FieldsAsked(asked, ""), nil
+	default:
+		for name := range strings.SplitSeq(asked, ",") {
+			if name == FieldsContract {
+				continue
+			}
+			if err := checkMember(reflect.TypeOf(sets.Of), name); err != nil {
+				return request.Fields{}, err
+			}
+		}
+		names := strings.ReplaceAll(","+asked+",", ","+FieldsContract+",", ","+sets.Contract+",")
+		return request.FieldsAsked(asked, strings.Trim(names, ",")), nil
+	}
+}
+
+// checkMember refuses the dotted name of a member that a type does not have, and says which
+// it has.
+func checkMember(of reflect.Type, dotted string) error {
+	parent := ""
+	for part := range strings.SplitSeq(dotted, ".") {
+		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice && of != reflect.TypeFor[json.RawMessage]() {
+			of = of.Elem()
+		}
+		if of == reflect.TypeFor[json.RawMessage]() || of.Kind() == reflect.Map || of.Kind() == reflect.Interface {
+			return nil // any member may be there
+		}
+		has, found := jsonobject.Fields(of), reflect.Type(nil)
+		names := make([]string, 0, len(has))
+		for _, field := range has {
+			if field.Name == part && found == nil {
+				found = field.Type
+			}
+			if name := parent + field.Name; !slices.Contains(names, name) { // the nearest of embedded ones
+				names = append(names, name)
+			}
+		}
+		if found == nil {
+			values := message.Values{"member": jsonobject.Clip(dotted), "known": strings.Join(names, ", ")}
+			if len(names) == 0 {
+				values["known"] = strings.TrimSuffix(parent, ".")
+			}
+			return problem.New(http.StatusBadRequest, "field_unknown.member", values).Of("fields")
+		}
+		of, parent = found, parent+part+"."
+	}
+	return nil
 }
 
 // ReadQuery reads how a caller wants a result from the query of a request, but for its language

@@ -1,7 +1,9 @@
-package request_test
+package terms
 
 import (
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -23,7 +25,13 @@ type part struct {
 	Text string `json:"text"`
 }
 
-var sets = request.FieldSets{Of: result{}, Contract: "name,parts.code", Usual: request.AllBut("tags,parts.text")}
+var sets = FieldSets{Of: result{}, Contract: "name,parts.code", Usual: request.AllBut("tags,parts.text")}
+
+// asking is a request with a query.
+func asking(t *testing.T, target string) *request.Request {
+	t.Helper()
+	return request.From(httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, http.NoBody))
+}
 
 const whole = `{"name":"n","parts":[{"code":"1","text":"a"},{"code":"2","text":"b"}],"other":null,"tags":["t"],"any":{"x":{"y":1}}}`
 
@@ -39,7 +47,7 @@ func TestAResultHasTheMembersThatAreAskedFor(t *testing.T) {
 		"?fields=parts,parts.text":   `{"parts":[{"code":"1","text":"a"},{"code":"2","text":"b"}]}`,
 		"?fields=any.x.y,other.code": `{"other":null,"any":{"x":{"y":1}}}`,
 	} {
-		got, err := newRequest(t, "/"+fields, "").ReadFields(sets)
+		got, err := ReadFields(asking(t, "/"+fields), sets)
 		if err != nil || string(got.Of([]byte(whole), message.View{})) != want {
 			t.Errorf("%s: got %s, %v, want %s", fields, got.Of([]byte(whole), message.View{}), err, want)
 		}
@@ -49,7 +57,7 @@ func TestAResultHasTheMembersThatAreAskedFor(t *testing.T) {
 // A string is in the language of the view, although the caller does not read the text beside it.
 func TestAChosenStringIsInTheLanguageOfTheView(t *testing.T) {
 	t.Parallel()
-	fields, err := newRequest(t, "/?fields=code", "").ReadFields(request.FieldSets{Of: part{}, Contract: "code"})
+	fields, err := ReadFields(asking(t, "/?fields=code"), FieldSets{Of: part{}, Contract: "code"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +79,7 @@ func TestAMemberThatDoesNotExistIsNamedWithThoseThatDo(t *testing.T) {
 		"name,":          `"" to choose`,
 		"all,name":       `"all" to choose`,
 	} {
-		_, err := newRequest(t, "/?fields="+fields, "").ReadFields(sets)
+		_, err := ReadFields(asking(t, "/?fields="+fields), sets)
 		p, refused := errors.AsType[*problem.Problem](err)
 		if !refused || p.Code != "field_unknown" || p.Param != "fields" || !strings.Contains(p.Message, want) {
 			t.Errorf("%s: got %v, want %s", fields, err, want)
