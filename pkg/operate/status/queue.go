@@ -61,6 +61,9 @@ type Queue struct {
 	sizes []*redis.IntCmd // by QueueStates
 }
 
+// asynqKeys begins the keys of asynq.
+const asynqKeys = "asynq:"
+
 // QueueStates are what asynq calls the states of tasks in a queue.
 var QueueStates = []string{"pending", "active", "scheduled", "retry", "archived"}
 
@@ -77,7 +80,7 @@ func ReadQueues(ctx context.Context, client redis.UniversalClient) ([]Queue, err
 	pipe := client.Pipeline()
 	paused, oldest := make([]*redis.IntCmd, len(queues)), make([]*redis.StringCmd, len(queues))
 	for i := range queues {
-		key := func(of string) string { return "asynq:{" + queues[i].Name + "}:" + of }
+		key := func(of string) string { return asynqKeys + "{" + queues[i].Name + "}:" + of }
 		for _, state := range QueueStates {
 			size := pipe.ZCard
 			if state == "pending" || state == "active" {
@@ -95,7 +98,7 @@ func ReadQueues(ctx context.Context, client redis.UniversalClient) ([]Queue, err
 		q := &queues[i]
 		q.Waiting, q.Running, q.Delayed = q.Size("pending"), q.Size("active"), q.Size("scheduled")+q.Size("retry")
 		q.Paused = paused[i].Val() > 0
-		since[i] = pipe.HGet(ctx, "asynq:{"+q.Name+"}:t:"+oldest[i].Val(), "pending_since") // none without a task
+		since[i] = pipe.HGet(ctx, asynqKeys+"{"+q.Name+"}:t:"+oldest[i].Val(), "pending_since") // none without a task
 	}
 	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
 		return queues, err
