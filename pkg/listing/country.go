@@ -36,13 +36,31 @@ const (
 	tanzania = "TANZANIA"
 )
 
+// placeIn returns the place that a location names, nil for none that is known.
+func placeIn(location string) *place {
+	for i, p := range places {
+		if p.words.In(location) {
+			return &places[i]
+		}
+	}
+	return nil
+}
+
+// locations returns what the page's own labels say of where its car is.
+func locations(doc *page.Document) (all []string) {
+	for _, p := range doc.Pairs {
+		if p.Field == claim.FieldLocation && !doc.IsForeign(p.Node) {
+			all = append(all, p.Value)
+		}
+	}
+	return all
+}
+
 // countryOf returns the country that a location names, also by its code after a comma
 // (ISO 3166), "" when it names none that is known.
 func countryOf(location string) string {
-	for _, p := range places {
-		if p.words.In(location) {
-			return p.country
-		}
+	if named := placeIn(location); named != nil {
+		return named.country
 	}
 	switch code := strings.ToLower(strings.TrimSpace(location[strings.LastIndexByte(location, ',')+1:])); {
 	case len(code) != 2:
@@ -116,9 +134,9 @@ func countsMiles(doc *page.Document) bool {
 	if home := domainOf(doc.URL.Hostname()); home != nil {
 		country = home.country
 	}
-	for _, p := range doc.Pairs {
-		if p.Field == claim.FieldLocation && country == "" && !doc.IsForeign(p.Node) {
-			country = countryOf(p.Value)
+	for _, location := range locations(doc) {
+		if country == "" {
+			country = countryOf(location)
 		}
 	}
 	return country == "UNITED KINGDOM" || country == "UNITED STATES"
@@ -126,14 +144,9 @@ func countsMiles(doc *page.Document) bool {
 
 // localDollar returns the dollar of the place where the page says that its car is.
 func localDollar(doc *page.Document) string {
-	for _, p := range doc.Pairs {
-		if p.Field != claim.FieldLocation || doc.IsForeign(p.Node) {
-			continue
-		}
-		for _, place := range places {
-			if place.words.In(p.Value) {
-				return place.currency
-			}
+	for _, location := range locations(doc) {
+		if named := placeIn(location); named != nil {
+			return named.currency
 		}
 	}
 	return ""

@@ -33,15 +33,15 @@ var readers = []reader{
 	{claim.FieldManufacture, true, dated, func(c *vehicle.Car, s string) { c.Manufacture = s }},
 	{claim.FieldRegistration, true, dated, func(c *vehicle.Car, s string) { c.Registration = s }},
 	{claim.FieldModelYear, true, dated, func(*vehicle.Car, string) {}},
-	{claim.FieldTitleYear, false, year, func(*vehicle.Car, string) {}},
-	{claim.FieldEngine, true, engine, func(c *vehicle.Car, s string) { c.EngineCC = claim.Digits(s) }},
+	{claim.FieldTitleYear, false, number(claim.ParseYear), func(*vehicle.Car, string) {}},
+	{claim.FieldEngine, true, number(claim.ParseEngine), func(c *vehicle.Car, s string) { c.EngineCC = claim.Digits(s) }},
 	{claim.FieldFuel, false, word, func(c *vehicle.Car, s string) { c.Fuel = s }},
 	{claim.FieldPrice, true, amount, setPrice},
 	{claim.FieldFOB, true, dollars, setFOB},
 	{claim.FieldCF, true, freighted, setCF},
 	{claim.FieldBody, false, plain, func(c *vehicle.Car, s string) { c.BodyType = s }},
 	{claim.FieldColour, false, colour, func(c *vehicle.Car, s string) { c.Colour = s }},
-	{claim.FieldMileage, true, mileage, func(c *vehicle.Car, s string) { km := claim.Digits(s); c.MileageKM = &km }},
+	{claim.FieldMileage, true, number(claim.ParseMileage), func(c *vehicle.Car, s string) { km := claim.Digits(s); c.MileageKM = &km }},
 	{claim.FieldTransmission, false, plain, func(c *vehicle.Car, s string) { c.Transmission = s }},
 	{claim.FieldSteering, false, plain, func(c *vehicle.Car, s string) { c.Steering = s }},
 	{claim.FieldStock, false, plain, func(c *vehicle.Car, s string) { c.StockNo = s }},
@@ -103,19 +103,12 @@ func dated(s string) (string, bool) {
 	return s, ok && len(s) <= 40 && !claim.IsAdvertDate(s, time.Now())
 }
 
-func year(s string) (string, bool) {
-	y, ok := claim.ParseYear(s)
-	return strconv.Itoa(y), ok
-}
-
-func engine(s string) (string, bool) {
-	cc, ok := claim.ParseEngine(s)
-	return strconv.Itoa(cc), ok
-}
-
-func mileage(s string) (string, bool) {
-	km, ok := claim.ParseMileage(s)
-	return strconv.Itoa(km), ok
+// number is a value that a parser reads as a whole number.
+func number(parse func(string) (int, bool)) func(string) (string, bool) {
+	return func(s string) (string, bool) {
+		n, ok := parse(s)
+		return strconv.Itoa(n), ok
+	}
 }
 
 // amount is a price with a currency; a bare number can have any meaning.

@@ -103,7 +103,7 @@ func checkListing(l *Listing, c *claim.List, doc *page.Document) error {
 		return outcome("error/listing_gone")
 	case strings.Contains(strings.ToLower(doc.URL.Path), "login"):
 		return outcome("error/not_a_listing.members")
-	case redirectedAway(doc.Page):
+	case redirectedAway(doc):
 		return outcome("error/listing_blocked.redirect")
 	case len(doc.Page.Body) < sites.Named(sites.NameOf(doc.URL.Hostname())).MinSize:
 		return outcome("error/listing_blocked.small")
@@ -177,16 +177,12 @@ func isCar(l *Listing, doc *page.Document) bool {
 
 // redirectedAway reports whether the site redirected the URL of a listing to its
 // home page or to a list above it.
-func redirectedAway(page *fetch.Page) bool {
-	asked, err := url.Parse(page.URL)
+func redirectedAway(doc *page.Document) bool {
+	asked, err := url.Parse(doc.Page.URL)
 	if err != nil {
 		return false
 	}
-	final, err := url.Parse(page.FinalURL)
-	if err != nil {
-		return false
-	}
-	from, to := strings.TrimSuffix(asked.Path, "/"), strings.TrimSuffix(final.Path, "/")
+	from, to := strings.TrimSuffix(asked.Path, "/"), strings.TrimSuffix(doc.URL.Path, "/")
 	return from != to && strings.HasPrefix(from, to+"/")
 }
 

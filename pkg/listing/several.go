@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -163,7 +164,7 @@ func listedCar(card, link *html.Node) (car vehicle.ListedCar) {
 		case dom.HeadingLevel(n) > 0 || n.DataAtom == atom.Strong || n.DataAtom == atom.B:
 			name = dom.Text(n)
 		case n == link:
-			name = claim.FirstOf(dom.Attr(n, "title"), dom.Text(n))
+			name = cmp.Or(dom.Attr(n, "title"), dom.Text(n))
 		case n.DataAtom == atom.Img:
 			name = dom.Attr(n, "alt")
 		}
@@ -177,7 +178,7 @@ func listedCar(card, link *html.Node) (car vehicle.ListedCar) {
 	}
 	said := dom.Text(card)
 	car.Price = page.AmountIn(said)
-	if year := claim.YearIn(claim.FirstOf(claim.YearIn(car.Name), said)); year != "" {
+	if year := claim.YearIn(cmp.Or(claim.YearIn(car.Name), said)); year != "" {
 		car.Year, _ = strconv.Atoi(year)
 	}
 	return car

@@ -39,14 +39,8 @@ func (l *Listing) setYear(doc *page.Document) {
 			break
 		}
 	}
-	year := strconv.Itoa(car.Year)
-	switch car.YearBasis {
-	case basisRegistration:
-		l.warn("registration_year", values{"year": year})
-	case basisModel:
-		l.warn("model_year", values{"year": year})
-	case basisTitle:
-		l.warn("title_year", values{"year": year})
+	if car.YearBasis != "" && car.YearBasis != basisManufacture {
+		l.warn(car.YearBasis+"_year", values{"year": strconv.Itoa(car.Year)})
 	}
 	l.compareTitleYear(doc)
 	l.compareModelYear()

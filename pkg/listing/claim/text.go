@@ -136,13 +136,3 @@ func CutJapanese(s string) string {
 	}
 	return strings.TrimSpace(s[:at])
 }
-
-// FirstOf returns the first text that is not empty.
-func FirstOf(texts ...string) string {
-	for _, s := range texts {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
-}

@@ -56,17 +56,6 @@ func (d *Document) isBeside(box *html.Node, next func(*html.Node) *html.Node) bo
 	return false
 }
 
-// FindAnchored returns the first element with the tag and class that stands with the
-// page's own car.
-func (d *Document) FindAnchored(tag atom.Atom, class string) *html.Node {
-	for _, n := range d.Tags[tag] {
-		if dom.HasClass(n, class) && d.IsAnchored(n) {
-			return n
-		}
-	}
-	return nil
-}
-
 // withheld matches the words that stand in place of a price.
 var withheld = regexp.MustCompile(`(?i)^\W*(?:ask|poa|p\.o\.a\.?|tba|call|contact|enquire|inquire|` +
 	`on (?:request|application)|please\b|price on|sold|under offer|reserved)\b|` +

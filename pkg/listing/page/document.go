@@ -30,7 +30,8 @@ type Document struct {
 	Meta      map[string]string // name or property in lower case → first content
 	IDs       map[string]*html.Node
 	Tags      map[atom.Atom][]*html.Node // only those of isIndexed
-	Marked    Markup                     // elements with schema.org data in attributes
+	Scopes    []*html.Node               // elements that begin an item of microdata, in their order
+	Typed     []*html.Node               // the same of RDFa: with typeof or resource
 	Pairs     []pairs.Pair               // labels and values, corrected by the site's adapter
 	Stock     bool                       // a table has a car in each row
 	Cards     []*html.Node               // boxes of one shape, each with a price and a car
@@ -114,10 +115,18 @@ func (d *Document) index(n *html.Node) {
 		d.Tags[n.DataAtom] = append(d.Tags[n.DataAtom], n)
 	}
 	for _, a := range n.Attr {
-		if a.Key == "id" && d.IDs[a.Val] == nil {
-			d.IDs[a.Val] = n
+		switch a.Key {
+		case "id":
+			if d.IDs[a.Val] == nil {
+				d.IDs[a.Val] = n
+			}
+		case "itemscope":
+			d.Scopes = append(d.Scopes, n)
+		case "typeof", "resource":
+			if len(d.Typed) == 0 || d.Typed[len(d.Typed)-1] != n {
+				d.Typed = append(d.Typed, n)
+			}
 		}
-		d.Marked.mark(n, a.Key)
 	}
 	if n.Namespace == "" {
 		d.indexHead(n)
@@ -151,8 +160,18 @@ func (d *Document) indexHead(n *html.Node) {
 // Find returns the first element with the tag and class that is not about another
 // car.
 func (d *Document) Find(tag atom.Atom, class string) *html.Node {
+	return d.find(tag, class, func(n *html.Node) bool { return !d.IsForeign(n) })
+}
+
+// FindAnchored returns the first element with the tag and class that stands with the
+// page's own car.
+func (d *Document) FindAnchored(tag atom.Atom, class string) *html.Node {
+	return d.find(tag, class, d.IsAnchored)
+}
+
+func (d *Document) find(tag atom.Atom, class string, isOwn func(*html.Node) bool) *html.Node {
 	for _, n := range d.Tags[tag] {
-		if dom.HasClass(n, class) && !d.IsForeign(n) {
+		if dom.HasClass(n, class) && isOwn(n) {
 			return n
 		}
 	}
@@ -225,22 +244,4 @@ func (d *Document) Within(root *html.Node, address *url.URL) *Document {
 		part.index(n)
 	}
 	return part
-}
-
-// Markup are the elements of a page that begin an item, in document order.
-type Markup struct {
-	Scopes []*html.Node // microdata: itemscope
-	Typed  []*html.Node // RDFa: typeof or resource
-}
-
-// mark records an element by one of its attributes.
-func (m *Markup) mark(el *html.Node, attribute string) {
-	switch attribute {
-	case "itemscope":
-		m.Scopes = append(m.Scopes, el)
-	case "typeof", "resource":
-		if len(m.Typed) == 0 || m.Typed[len(m.Typed)-1] != el {
-			m.Typed = append(m.Typed, el)
-		}
-	}
 }

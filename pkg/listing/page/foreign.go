@@ -1,6 +1,10 @@
 package page
 
 import (
+	"iter"
+	"maps"
+	"slices"
+
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
@@ -84,7 +88,7 @@ func (d *Document) linksElsewhere(part *html.Node, one string) bool {
 // page with their values.
 func (d *Document) findForeign(all []pairs.Pair) {
 	d.foreign = map[*html.Node]bool{}
-	headed := d.ancestorsOf(d.Tags[atom.H1])
+	headed := ancestorsOf(slices.Values(d.Tags[atom.H1]))
 	count := pairs.Count(all)
 	for n, own := range count {
 		if 2*own > len(all) {
@@ -94,18 +98,13 @@ func (d *Document) findForeign(all []pairs.Pair) {
 	d.markSections(headed)
 	d.markCards(headed, count, len(all))
 	d.markRepeated(headed, pairs.Fields(all))
-	d.headed, d.others = headed, map[*html.Node]bool{}
-	for n := range d.foreign {
-		for ; n != nil && !d.others[n]; n = n.Parent {
-			d.others[n] = true
-		}
-	}
+	d.headed, d.others = headed, ancestorsOf(maps.Keys(d.foreign))
 }
 
 // ancestorsOf returns the elements around some elements, with these.
-func (d *Document) ancestorsOf(nodes []*html.Node) map[*html.Node]bool {
+func ancestorsOf(nodes iter.Seq[*html.Node]) map[*html.Node]bool {
 	around := map[*html.Node]bool{}
-	for _, n := range nodes {
+	for n := range nodes {
 		for ; n != nil && !around[n]; n = n.Parent {
 			around[n] = true
 		}

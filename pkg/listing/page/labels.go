@@ -46,7 +46,7 @@ func ClaimLabels(doc *Document, c *claim.List) {
 		doc.discounted = slices.ContainsFunc(own, func(p pairs.Pair) bool { return isOfNow(p) && doc.IsAnchored(p.Node) })
 		doc.claimCards(c, main, cards, names)
 	}
-	rejectPairs(c, others)
+	rejectPairs(c, others, reasonOtherCar)
 }
 
 // claimCards claims the pairs of the main card, and those of the others that do not
@@ -63,15 +63,15 @@ func (d *Document) claimCards(c *claim.List, main *card, cards []*card, names pa
 		case d.isOwnPriceOfNow(other):
 			d.loose = append(d.loose, other.pairs...)
 		case isOtherCar(other, main, cards) || d.namesOther(other, main, names):
-			rejectPairs(c, other.pairs)
-		case other.isLoose():
-			own, unclear := d.ownPrices(other.pairs, main)
-			d.loose = append(d.loose, own...)
-			rejectUnclear(c, unclear)
+			rejectPairs(c, other.pairs, reasonOtherCar)
 		default:
 			own, unclear := d.ownPrices(other.pairs, main)
-			d.claimPairs(c, own)
-			rejectUnclear(c, unclear)
+			if other.isLoose() {
+				d.loose = append(d.loose, own...)
+			} else {
+				d.claimPairs(c, own)
+			}
+			rejectPairs(c, unclear, ReasonUnclear)
 		}
 	}
 }
@@ -80,12 +80,6 @@ func (d *Document) claimCards(c *claim.List, main *card, cards []*card, names pa
 // page's own car: it differs from the price of before.
 func (d *Document) isOwnPriceOfNow(c *card) bool {
 	return len(c.first) == 1 && isOfNow(c.pairs[0]) && d.IsAnchored(c.pairs[0].Node)
-}
-
-func rejectUnclear(c *claim.List, pairs []pairs.Pair) {
-	for _, p := range pairs {
-		c.Reject(p.Field, p.Value, ReasonUnclear)
-	}
 }
 
 // ownPrices separates from pairs the prices that may be another car's: not anchored, or
@@ -261,9 +255,9 @@ func textAfter(label *html.Node) string {
 // maxRejected bounds the pairs of other cars that are recorded.
 const maxRejected = 60
 
-func rejectPairs(c *claim.List, pairs []pairs.Pair) {
+func rejectPairs(c *claim.List, pairs []pairs.Pair, why string) {
 	for _, p := range pairs[:min(len(pairs), maxRejected)] {
-		c.Reject(p.Field, p.Value, reasonOtherCar)
+		c.Reject(p.Field, p.Value, why)
 	}
 }
 
@@ -301,13 +295,7 @@ func byGroup(pairs []pairs.Pair) (cards []*card) {
 			found.first[p.Field] = p.Value
 		}
 	}
-	filled := cards[:0]
-	for _, c := range cards {
-		if len(c.pairs) > 0 {
-			filled = append(filled, c)
-		}
-	}
-	return filled
+	return slices.DeleteFunc(cards, func(c *card) bool { return len(c.pairs) == 0 })
 }
 
 // mainCard returns the card with the largest number of different fields that does not

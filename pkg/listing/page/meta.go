@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	_ "embed"
 	"regexp"
 	"strings"
@@ -45,7 +46,7 @@ var metaPrice = regexp.MustCompile(`(?i)(?:fob|price)\s*:?\s*((?:us\$|usd|\$)\s?
 // ClaimMeta claims the values of the title, the og: metadata and the URL.
 func ClaimMeta(doc *Document, c *claim.List) {
 	c.Source, c.Rank = "page metadata", claim.RankMeta
-	title := claim.FirstOf(doc.Meta["og:title"], doc.Title)
+	title := cmp.Or(doc.Meta["og:title"], doc.Title)
 	c.Add(claim.FieldTitleYear, claim.YearIn(title))
 	c.AddCode(doc.Title)
 	c.AddCode(doc.Meta["og:title"])
@@ -54,7 +55,7 @@ func ClaimMeta(doc *Document, c *claim.List) {
 	if m := metaPrice.FindStringSubmatch(doc.Meta["og:description"]); m != nil {
 		c.Add(claim.FieldPrice, m[1])
 	}
-	c.AddImages([]string{claim.FirstOf(doc.Meta["og:image:secure_url"], doc.Meta["og:image"])})
+	c.AddImages([]string{cmp.Or(doc.Meta["og:image:secure_url"], doc.Meta["og:image"])})
 }
 
 // claimHeading claims year, make and model of the first heading, where the title does

@@ -120,15 +120,15 @@ func trailAfter(doc *Document, maker string) string {
 	return ""
 }
 
+// trailWords are parts of the classes and ids of such a trail.
+var trailWords = claim.NewWords("bread", "pankuzu", "topicpath", "topic-path")
+
 // trail returns the element that holds the trail of links, nil for none.
 func trail(doc *Document) *html.Node {
 	for _, tag := range []atom.Atom{atom.Ol, atom.Ul, atom.Div} {
 		for _, n := range doc.Tags[tag] {
-			names := strings.ToLower(dom.Head(dom.Attr(n, "class")) + " " + dom.Head(dom.Attr(n, "id")))
-			for _, word := range []string{"bread", "pankuzu", "topicpath", "topic-path"} {
-				if strings.Contains(names, word) {
-					return n
-				}
+			if trailWords.In(dom.Head(dom.Attr(n, "class"))) || trailWords.In(dom.Head(dom.Attr(n, "id"))) {
+				return n
 			}
 		}
 	}

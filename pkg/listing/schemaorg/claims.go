@@ -1,6 +1,7 @@
 package schemaorg
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -51,7 +52,7 @@ func makeOf(n *graph.Node) string {
 		}
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return isSeller(n, name) })
-	return claim.FirstOf(names...)
+	return cmp.Or(names...)
 }
 
 // isSeller reports whether a name is that of the seller in the car's offers.

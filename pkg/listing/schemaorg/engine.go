@@ -1,6 +1,7 @@
 package schemaorg
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -68,7 +69,7 @@ func claimMileage(n *graph.Node, c *claim.List) {
 	for _, v := range n.Props["mileageFromOdometer"] {
 		switch text := quantity(v, mileageUnits); {
 		case strings.HasSuffix(text, " miles"):
-			miles = claim.FirstOf(miles, text)
+			miles = cmp.Or(miles, text)
 		case text != "":
 			c.Add(claim.FieldMileage, text)
 			return
@@ -151,5 +152,5 @@ func oneFuel(words []string) (fuel string, ok bool) {
 			return "", false
 		}
 	}
-	return claim.FirstOf(words...), true
+	return cmp.Or(words...), true
 }

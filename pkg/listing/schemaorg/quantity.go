@@ -1,6 +1,7 @@
 package schemaorg
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 
@@ -45,7 +46,7 @@ func quantity(v graph.Value, units map[string]string) string {
 	if len(values) != 1 || values[0].Node != nil {
 		return ""
 	}
-	if unit := claim.FirstOf(units[claim.Squash(n.Word("unitCode"))], units[claim.Squash(n.Word("unitText"))]); unit != "" {
+	if unit := cmp.Or(units[claim.Squash(n.Word("unitCode"))], units[claim.Squash(n.Word("unitText"))]); unit != "" {
 		return inUnit(values[0], unit)
 	}
 	if n.Word("unitCode", "unitText") != "" {
@@ -78,7 +79,7 @@ func inLitres(number string) string {
 	case len(m[2]) == 3:
 		return strings.TrimLeft(m[1]+m[2], "0") + " cc"
 	}
-	return m[1] + "." + claim.FirstOf(m[2], "0") + " litres"
+	return m[1] + "." + cmp.Or(m[2], "0") + " litres"
 }
 
 // The forms of numbers, by who writes them so.

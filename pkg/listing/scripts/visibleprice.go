@@ -2,18 +2,10 @@ package scripts
 
 import (
 	"regexp"
-	"strings"
 
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/page"
 	"ushuru/pkg/money"
-)
-
-var (
-	dollarsBefore = regexp.MustCompile(`(?i)(?:^|[^\p{L}\d])(?:US\$|USD|\$)\s*$`)
-	dollarsAfter  = regexp.MustCompile(`(?i)^\s*USD(?:$|[^\p{L}])`)
-	numberGoesOn  = regexp.MustCompile(`^[,.]?\d`)
-	numberBefore  = regexp.MustCompile(`[\d.,]$`)
 )
 
 // shownInDollars reports whether the visible page writes an amount with a mark of
@@ -21,23 +13,10 @@ var (
 // another number, or without a mark, do not confirm it.
 func shownInDollars(doc *page.Document, amount money.Number) bool {
 	plain := amount.String()
-	for _, written := range []string{money.Grouped(plain), plain} {
-		rest := doc.Words()
-		for range 200 {
-			at := strings.Index(rest, written)
-			if at < 0 {
-				break
-			}
-			before, after := rest[max(0, at-12):at], rest[at+len(written):]
-			after = after[:min(len(after), 12)]
-			whole := !numberGoesOn.MatchString(after) && !numberBefore.MatchString(before)
-			if whole && (dollarsBefore.MatchString(before) || dollarsAfter.MatchString(after)) {
-				return true
-			}
-			rest = rest[at+len(written):]
-		}
-	}
-	return false
+	number := `(?:` + regexp.QuoteMeta(money.Grouped(plain)) + `|` + regexp.QuoteMeta(plain) + `)`
+	shown := regexp.MustCompile(`(?i)(?:^|[^\p{L}\d])(?:US\$|USD|\$)\s*` + number + `(?:$|[^\d,.]|[,.](?:$|\D))|` +
+		`(?:^|[^\d.,])` + number + `\s*USD(?:$|\P{L})`)
+	return shown.MatchString(doc.Words())
 }
 
 // AddScriptPrice claims a price of script data. A price without currency is in

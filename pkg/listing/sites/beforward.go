@@ -1,6 +1,7 @@
 package sites
 
 import (
+	"cmp"
 	"net/url"
 	"regexp"
 	"strings"
@@ -190,7 +191,7 @@ func readBeForwardTotal(doc *page.Document, c *claim.List) {
 // otherQuote says why the page's totals are no cost and freight to Tanzania,
 // "" when nothing speaks against it.
 func otherQuote(doc *page.Document) string {
-	country := claim.FirstOf(doc.InputValue("id-tp-country-id"), chosenCountry(doc))
+	country := cmp.Or(doc.InputValue("id-tp-country-id"), chosenCountry(doc))
 	kind := strings.ToUpper(dom.Text(doc.IDs["fn-vehicle-price-quote-type"]))
 	switch {
 	case country != "" && country != tanzania:
@@ -233,7 +234,7 @@ func rowTotal(input *html.Node, row string) string {
 			inside = number == row
 		}
 		if inside && dom.HasClass(n, "fn-total-price") {
-			return claim.FirstOf(dom.Attr(n, "value"), dom.Text(n))
+			return cmp.Or(dom.Attr(n, "value"), dom.Text(n))
 		}
 	}
 	return ""
@@ -254,7 +255,7 @@ func readTotalBox(doc *page.Document, c *claim.List) {
 	switch {
 	case port != "" && !namesDarPort(port):
 		c.Reject(claim.FieldCF, total, "destination_port")
-	case port == "" && claim.FirstOf(doc.InputValue("id-tp-country-id"), chosenCountry(doc)) != tanzania:
+	case port == "" && cmp.Or(doc.InputValue("id-tp-country-id"), chosenCountry(doc)) != tanzania:
 		c.Reject(claim.FieldCF, total, "destination_unnamed")
 	case total != "" && total == inCurrency(doc, dom.Attr(doc.Find(atom.Div, "list-detail-box"), "data-display-current-price")):
 		c.Reject(claim.FieldCF, total, "total_repeats")

@@ -1,6 +1,7 @@
 package sites
 
 import (
+	"cmp"
 	"net/url"
 	"regexp"
 	"strings"
@@ -44,7 +45,7 @@ func readCardealPage(doc *page.Document, c *claim.List) {
 			return false
 		}
 		car := u.Query().Get("r")
-		own = claim.FirstOf(own, car)
+		own = cmp.Or(own, car)
 		return car == own
 	})
 	// The strip of thumbnails is one picture more, behind every thumbnail.

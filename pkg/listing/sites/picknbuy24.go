@@ -1,6 +1,7 @@
 package sites
 
 import (
+	"cmp"
 	"net/url"
 	"regexp"
 	"strings"
@@ -28,10 +29,10 @@ var (
 )
 
 func readPickNBuy24(doc *page.Document, c *claim.List) {
-	ref := pickNBuyRef.FindString(claim.FirstOf(dom.Text(doc.IDs["refno"]), doc.InputValue("refno")))
+	ref := pickNBuyRef.FindString(cmp.Or(dom.Text(doc.IDs["refno"]), doc.InputValue("refno")))
 	if m := partsOf("PicknBuy24", doc.URL); m != nil {
 		page.AddSlugs(c, m[1], m[2])
-		ref = claim.FirstOf(ref, m[3])
+		ref = cmp.Or(ref, m[3])
 	}
 	c.Add(claim.FieldStock, ref)
 	c.Add(claim.FieldPrice, priceBeside(doc.IDs["fobPrice"]))

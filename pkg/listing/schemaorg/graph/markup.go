@@ -1,9 +1,9 @@
 package graph
 
 import (
+	"cmp"
 	"strings"
 
-	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
 
@@ -175,13 +175,13 @@ func elementValue(el *html.Node) Value {
 		return Value{Text: cut(strings.TrimSpace(dom.Attr(el, "href")))}
 	case atom.A, atom.Area:
 		link := cut(strings.TrimSpace(dom.Attr(el, "href")))
-		return Value{Text: claim.FirstOf(dom.Text(el), link), link: link}
+		return Value{Text: cmp.Or(dom.Text(el), link), link: link}
 	case atom.Object:
 		return Value{Text: cut(dom.Attr(el, "data"))}
 	case atom.Data, atom.Meter:
-		return Value{Text: cut(claim.FirstOf(dom.Attr(el, "value"), dom.Text(el)))}
+		return Value{Text: cut(cmp.Or(dom.Attr(el, "value"), dom.Text(el)))}
 	case atom.Time:
-		return Value{Text: cut(claim.FirstOf(dom.Attr(el, "datetime"), dom.Text(el)))}
+		return Value{Text: cut(cmp.Or(dom.Attr(el, "datetime"), dom.Text(el)))}
 	}
 	return Value{Text: dom.Text(el)}
 }
@@ -201,7 +201,7 @@ func cut(s string) string { return s[:min(len(s), maxText)] }
 // readMicrodata reads itemscope, itemtype, itemprop, itemid and itemref.
 func readMicrodata(doc *page.Document, g *Graph) {
 	m := markup{
-		g: g, doc: doc, syntax: SourceMicrodata, scopes: doc.Marked.Scopes, property: "itemprop",
+		g: g, doc: doc, syntax: SourceMicrodata, scopes: doc.Scopes, property: "itemprop",
 		begins: func(el *html.Node) bool { return dom.HasAttr(el, "itemscope") },
 		names: func(_ *Node, el *html.Node) (names []string) {
 			for written := range strings.FieldsSeq(dom.Head(dom.Attr(el, "itemprop"))) {

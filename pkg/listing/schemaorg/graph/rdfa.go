@@ -14,7 +14,7 @@ import (
 func readRDFa(doc *page.Document, g *Graph) {
 	words := vocabularies{}
 	m := markup{
-		g: g, doc: doc, syntax: SourceRDFa, scopes: doc.Marked.Typed, property: "property",
+		g: g, doc: doc, syntax: SourceRDFa, scopes: doc.Typed, property: "property",
 		begins: func(el *html.Node) bool {
 			return dom.HasAttr(el, "typeof") || dom.HasAttr(el, "resource") && dom.Attr(el, "property") == ""
 		},

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"html"
 	"strings"
 
@@ -40,12 +41,12 @@ func IsAddress(s string) bool {
 // as a node.
 func (v Value) Address() string {
 	if v.Node == nil {
-		return strings.TrimSpace(html.UnescapeString(claim.FirstOf(v.link, v.Text)))
+		return strings.TrimSpace(html.UnescapeString(cmp.Or(v.link, v.Text)))
 	}
 	n := v.Node.Full()
 	for _, property := range []string{"contentUrl", "url", "image", "thumbnailUrl"} {
 		for _, inner := range n.Props[property] {
-			if link := strings.TrimSpace(claim.FirstOf(inner.link, inner.Text)); link != "" {
+			if link := strings.TrimSpace(cmp.Or(inner.link, inner.Text)); link != "" {
 				return html.UnescapeString(link)
 			}
 		}
@@ -72,7 +73,7 @@ func (n *Node) Only(property string) (word string) {
 		if word != "" && next != "" && claim.Squash(next) != claim.Squash(word) {
 			return ""
 		}
-		word = claim.FirstOf(word, next)
+		word = cmp.Or(word, next)
 	}
 	return word
 }
