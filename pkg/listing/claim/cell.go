@@ -172,6 +172,17 @@ func cutNumber(s string) (n number, rest string, ok bool) {
 	return n, rest, !goesOn(rest)
 }
 
+// ParseNumber returns a text that is a number and nothing else, with a point before decimals;
+// isGrouped reports one group of three digits behind a point or a comma, which can also be
+// decimals.
+func ParseNumber(s string) (number string, isGrouped, ok bool) {
+	if s = strings.TrimSpace(Plain(s)); s == "" || !isDigit(s[0]) {
+		return "", false, false
+	}
+	n, rest, ok := cutNumber(s)
+	return n.text, n.isGrouped, ok && rest == ""
+}
+
 // digitsEnd returns where the digits at the front of a text end.
 func digitsEnd(s string) int {
 	end := 0

@@ -171,6 +171,11 @@ func Attr(n *html.Node, key string) string {
 // Head returns the beginning of an attribute that is examined repeatedly.
 func Head(s string) string { return s[:min(len(s), 200)] }
 
+// IsNamed reports an element whose class or id has one of the words.
+func IsNamed(n *html.Node, words *claim.Words) bool {
+	return words.In(Head(Attr(n, "class"))) || words.In(Head(Attr(n, "id")))
+}
+
 // HasAttr reports whether an element has an attribute, also an empty one.
 func HasAttr(n *html.Node, key string) bool {
 	for _, a := range n.Attr {
@@ -201,15 +206,15 @@ func AnyAncestor(n *html.Node, meets func(*html.Node) bool) bool {
 	return false
 }
 
-// Next returns the Next sibling that is an element: comments and white space
+// Next returns the next sibling that is an element, nil for none: comments and white space
 // stand between cells.
 func Next(n *html.Node) *html.Node {
-	for n = n.NextSibling; n != nil; n = n.NextSibling {
-		if n.Type == html.ElementNode {
-			return n
+	for n != nil {
+		if n = n.NextSibling; n != nil && n.Type == html.ElementNode {
+			break
 		}
 	}
-	return nil
+	return n
 }
 
 // OwnText returns the text of an element that contains only text and inline elements,

@@ -209,11 +209,10 @@ func isPlainPath(s string) bool {
 
 // Absolute resolves a link of the page; "" when it is not http or https.
 func (d *Document) Absolute(link string) string {
-	link = strings.TrimSpace(link)
-	u, err := d.Base.Parse(link)
-	if link == "" || err != nil {
+	if strings.TrimSpace(link) == "" {
 		return ""
 	}
+	u := d.Resolve(link)
 	if u.Scheme == "" && u.Host != "" { // protocol-relative on a page without address
 		u.Scheme = "https"
 	}

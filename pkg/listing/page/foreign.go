@@ -25,12 +25,7 @@ func IsAside(n *html.Node) bool {
 	case atom.Aside, atom.Nav, atom.Footer:
 		return true
 	}
-	return isNamedAside(n)
-}
-
-// isNamedAside reports an element whose class or id is that of an area with other cars.
-func isNamedAside(n *html.Node) bool {
-	return asideWords.In(dom.Head(dom.Attr(n, "class"))) || asideWords.In(dom.Head(dom.Attr(n, "id")))
+	return dom.IsNamed(n, asideWords)
 }
 
 // IsForeign reports whether an element is in a part of the page about other cars: an

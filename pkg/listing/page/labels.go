@@ -16,10 +16,8 @@ import (
 // The reasons why a label's value is not taken.
 const (
 	reasonOtherCar    = "other_car"
-	reasonStruck      = "struck_out"
 	reasonInstalment  = "instalment"
 	reasonDestination = "destination_unnamed"
-	reasonRange       = "price_range"
 	// ReasonUnclear is the reason not to take a price that may be another car's.
 	ReasonUnclear = "maybe_other_car"
 )
@@ -40,10 +38,10 @@ func ClaimLabels(doc *Document, c *claim.List) {
 		c.Several = true
 	default:
 		if value, is := doc.withholdsPrice(own, main); is {
-			c.Sold = c.Sold || soldWords.In(value)
+			c.Sold = c.Sold || pairs.Sold.In(value)
 			c.Withhold(value)
 		}
-		doc.discounted = slices.ContainsFunc(own, func(p pairs.Pair) bool { return isOfNow(p) && doc.IsAnchored(p.Node) })
+		doc.discounted = slices.ContainsFunc(own, func(p pairs.Pair) bool { return p.IsOfNow() && doc.IsAnchored(p.Node) })
 		doc.claimCards(c, main, cards, names)
 	}
 	rejectPairs(c, others, reasonOtherCar)
@@ -79,7 +77,7 @@ func (d *Document) claimCards(c *claim.List, main *card, cards []*card, names pa
 // isOwnPriceOfNow reports a box with nothing but the price after a discount, beside the
 // page's own car: it differs from the price of before.
 func (d *Document) isOwnPriceOfNow(c *card) bool {
-	return len(c.first) == 1 && isOfNow(c.pairs[0]) && d.IsAnchored(c.pairs[0].Node)
+	return len(c.first) == 1 && c.pairs[0].IsOfNow() && d.IsAnchored(c.pairs[0].Node)
 }
 
 // ownPrices separates from pairs the prices that may be another car's: not anchored, or
@@ -165,91 +163,30 @@ func Body(doc *Document) *html.Node {
 	return nil
 }
 
-// instalment matches words for an amount that is paid repeatedly.
-var instalment = claim.NewPhrases(`\b(?:per|a|each|/)\s*(?:month|week|day)\b|\bmonthly\b|\bweekly\b|\bp\.?\s?[mw]\b|` +
-	`/\s?(?:mo|month|day|week)\b|\bdaily\b|\bpcm\b|\binstal\w*|\bdeposit\b|\bdown payment\b|\brent(?:al)?\b`)
-
-// perDay matches words for a price of a rental.
-var perDay = regexp.MustCompile(`(?i)(?:\b(?:per|a|each)\s|/)\s*day\b|\bdaily\b`)
-
 // notSold matches a status that denies a sale.
 var notSold = regexp.MustCompile(`(?i)\b(?:not|un|yet)`)
 
-// ofNow matches a label for the price that holds after a discount.
-var ofNow = regexp.MustCompile(`(?i)\b(?:now|you pay|after discount|` +
-	`(?:new|current|sale|special|offer|discount(?:ed)?|reduced|net|final) (?:fob )?price)\b`)
-
-// isOfNow reports a price that makes the other prices beside it former ones.
-func isOfNow(p pairs.Pair) bool {
-	return p.Field == claim.FieldPrice && ofNow.MatchString(p.Label) && claim.ValueOf(p.Value) != ""
-}
-
-func (d *Document) claimPairs(c *claim.List, pairs []pairs.Pair) {
-	discounted := d.discounted || slices.ContainsFunc(pairs, isOfNow)
-	for _, p := range pairs {
-		text := p.Label + " " + p.Value
-		if why := notThePrice(p, discounted); why != "" {
+func (d *Document) claimPairs(c *claim.List, all []pairs.Pair) {
+	discounted := d.discounted || slices.ContainsFunc(all, func(p pairs.Pair) bool { return p.IsOfNow() })
+	for _, p := range all {
+		if why := p.NotThePrice(discounted); why != "" {
 			c.Reject(p.Field, p.Value, why)
 			continue
 		}
 		switch {
 		case p.Field == claim.FieldStatus:
-			c.Sold = c.Sold || !c.IsLot && soldWords.In(p.Value) && !notSold.MatchString(p.Value)
-		case isInstalment(p):
-			if perDay.MatchString(text + " " + textAfter(p.Node)) {
+			c.Sold = c.Sold || !c.IsLot && pairs.Sold.In(p.Value) && !notSold.MatchString(p.Value)
+		case p.IsInstalment():
+			if p.IsPerDay() {
 				c.IsOf(claim.KindRental)
 			}
 			c.Reject(p.Field, p.Value, reasonInstalment)
-		case p.Field == claim.FieldCF && !NamesDar(text):
+		case p.Field == claim.FieldCF && !NamesDar(p.Label+" "+p.Value):
 			c.Reject(p.Field, p.Value, reasonDestination)
 		default:
 			c.Add(p.Field, p.Value)
 		}
 	}
-}
-
-// notThePrice returns the reason why a value does not hold, "" for none.
-func notThePrice(p pairs.Pair, discounted bool) string {
-	switch {
-	case p.Field == claim.FieldPrice && discounted && !ofNow.MatchString(p.Label):
-		return claim.ReasonFormer
-	case p.Field == claim.FieldStatus:
-		return ""
-	case p.Struck:
-		return reasonStruck
-	case isOfFilter(p):
-		return reasonRange
-	}
-	return ""
-}
-
-// isInstalment reports whether a price is only a part of what the car costs.
-func isInstalment(p pairs.Pair) bool {
-	price := p.Field == claim.FieldPrice || p.Field == claim.FieldCF
-	return price && instalment.In(p.Label+" "+p.Value+" "+textAfter(p.Node))
-}
-
-// maxAfter bounds the text after a value that is examined.
-const maxAfter = 40
-
-// textAfter returns the short text that follows the value of a label: the element
-// after the next, when it continues the line.
-func textAfter(label *html.Node) string {
-	if label == nil {
-		return ""
-	}
-	value := dom.Next(label)
-	if value == nil {
-		return ""
-	}
-	after := dom.Next(value)
-	if after == nil {
-		return ""
-	}
-	if s := dom.Text(after); len(s) <= maxAfter && claim.FieldOf(s) == "" {
-		return s
-	}
-	return ""
 }
 
 // maxRejected bounds the pairs of other cars that are recorded.
@@ -267,15 +204,11 @@ func NamesDar(s string) bool {
 	return strings.Contains(s, "dar es salaam") || strings.Contains(s, "dar-es-salaam") || strings.Contains(s, "tanzania")
 }
 
-// soldWords are the words for a car that has been sold or is reserved.
-var soldWords = claim.NewPhrases(`\bsold\b|\bout of stock\b|\bunder offer\b|\breserved\b|売約済|売り?切れ?|成約|` +
-	`\bimeuzwa\b|\bvendu|\bvendid|\bverkauft|продан|تم البيع|판매 ?완료|ขายแล้ว`)
-
 // byGroup groups pairs by the table that contains them, in document order, without
 // placeholders.
-func byGroup(pairs []pairs.Pair) (cards []*card) {
+func byGroup(all []pairs.Pair) (cards []*card) {
 	byNode := map[*html.Node]*card{}
-	for _, p := range pairs {
+	for _, p := range all {
 		found, seen := byNode[p.Group]
 		if !seen {
 			if len(cards) < maxCards {
@@ -287,7 +220,7 @@ func byGroup(pairs []pairs.Pair) (cards []*card) {
 		if found == nil {
 			continue
 		}
-		if claim.ValueOf(p.Value) == "" || p.Field == claim.FieldPrice && soldWords.In(p.Value) {
+		if claim.ValueOf(p.Value) == "" || p.Field == claim.FieldPrice && pairs.Sold.In(p.Value) {
 			continue
 		}
 		found.pairs = append(found.pairs, p)

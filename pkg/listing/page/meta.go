@@ -78,13 +78,7 @@ func ClaimName(doc *Document, c *claim.List, name string) {
 		words = words[1:]
 	}
 	maker, rest := CutMake(words)
-	if maker == "" {
-		return
-	}
-	c.Add(claim.FieldMake, maker)
-	model, grade := splitName(doc, maker, rest)
-	c.Add(claim.FieldModel, model)
-	c.Add(claim.FieldVersion, gradeIn(grade))
+	claimName(doc, c, maker, rest, gradeIn)
 }
 
 // claimNames reads "2010 TOYOTA SUCCEED VAN UL PACKAGE" with the help of the
@@ -92,15 +86,23 @@ func ClaimName(doc *Document, c *claim.List, name string) {
 // the rest of an og:title can be the grade.
 func claimNames(doc *Document, title string, c *claim.List) {
 	maker, rest := FindMake(strings.Fields(claim.Latin(title)))
+	claimName(doc, c, maker, rest, func(grade string) string {
+		if title == doc.Meta["og:title"] && isGrade(grade) {
+			return grade
+		}
+		return ""
+	})
+}
+
+// claimName claims a make, and the model and grade in the words after it.
+func claimName(doc *Document, c *claim.List, maker string, rest []string, gradeIn func(string) string) {
 	if maker == "" {
 		return
 	}
 	c.Add(claim.FieldMake, maker)
 	model, grade := splitName(doc, maker, rest)
 	c.Add(claim.FieldModel, model)
-	if title == doc.Meta["og:title"] && isGrade(grade) {
-		c.Add(claim.FieldVersion, grade)
-	}
+	c.Add(claim.FieldVersion, gradeIn(grade))
 }
 
 // afterGrade begins what follows the grade in a heading.

@@ -127,7 +127,7 @@ var trailWords = claim.NewWords("bread", "pankuzu", "topicpath", "topic-path")
 func trail(doc *Document) *html.Node {
 	for _, tag := range []atom.Atom{atom.Ol, atom.Ul, atom.Div} {
 		for _, n := range doc.Tags[tag] {
-			if trailWords.In(dom.Head(dom.Attr(n, "class"))) || trailWords.In(dom.Head(dom.Attr(n, "id"))) {
+			if dom.IsNamed(n, trailWords) {
 				return n
 			}
 		}

@@ -25,7 +25,7 @@ func (d *Document) Words() string {
 			case html.TextNode:
 				text.WriteString(n.Data)
 			case html.ElementNode:
-				inside = !dom.IsSkipped(n) && !d.foreign[n] && !isNamedAside(n)
+				inside = !dom.IsSkipped(n) && !d.foreign[n] && !dom.IsNamed(n, asideWords)
 				if !dom.IsInline(n) {
 					text.WriteByte(' ')
 				}

@@ -58,15 +58,13 @@ func beginsAsLabel(n *html.Node) bool {
 func isControl(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.A, atom.Button, atom.Select, atom.Form, atom.Nav, atom.Option:
-		return n.DataAtom != atom.Form || hasClassLike(n, "search")
+		return n.DataAtom != atom.Form || dom.IsNamed(n, searchWords) || searchWords.In(dom.Head(dom.Attr(n, "action")))
 	}
 	return false
 }
 
-func hasClassLike(n *html.Node, word string) bool {
-	names := dom.Head(dom.Attr(n, "class")) + dom.Head(dom.Attr(n, "id")) + dom.Head(dom.Attr(n, "action"))
-	return strings.Contains(strings.ToLower(names), word)
-}
+// searchWords are in the classes, ids and addresses of forms in which a visitor searches.
+var searchWords = claim.NewWords("search")
 
 // afterLabel returns the text after a label: the rest of its line up to a line break
 // or the next label, else the next element.

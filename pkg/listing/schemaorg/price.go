@@ -25,9 +25,6 @@ func pricedIn(v graph.Value, declared string) string {
 	if strings.Contains(number, ".") {
 		number = strings.TrimSuffix(strings.TrimRight(number, "0"), ".")
 	}
-	for len(number) > 1 && number[0] == '0' && number[1] != '.' {
-		number = number[1:]
-	}
 	return currency + " " + number
 }
 

@@ -82,33 +82,14 @@ func inLitres(number string) string {
 	return m[1] + "." + cmp.Or(m[2], "0") + " litres"
 }
 
-// The forms of numbers, by who writes them so.
-var (
-	plainForm    = regexp.MustCompile(`^\d+(?:\.\d+)?$`)
-	thousandForm = regexp.MustCompile(`^\d{1,3}\.\d{3}$`)                          // 24.500
-	englishForm  = regexp.MustCompile(`^(\d{1,3}(?:,\d{3})+)(\.\d{1,2})?$`)        // 24,500.00
-	europeanForm = regexp.MustCompile(`^(\d{1,3}(?:\.\d{3})+)(,\d{1,2})?$`)        // 24.500,00
-	spacedForm   = regexp.MustCompile(`^(\d{1,3}(?:[\s'’]\d{3})+)([.,]\d{1,2})?$`) // 24 500,00
-	commaForm    = regexp.MustCompile(`^(\d+)(,\d{1,2})$`)                         // 24500,00
-	grouping     = strings.NewReplacer(",", "", ".", "", " ", "", "'", "", "’", "", "\u00a0", "", "\u202f", "")
-)
-
 // wholeNumber reads a number that counts thousands, as "24500" or "24500.5". A
 // JSON number such as 24.500 may be either, and is none.
 func wholeNumber(v graph.Value) (string, bool) {
-	s := strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(v.Text), ",-"), ".-"))
-	s = strings.ReplaceAll(strings.ReplaceAll(s, "\u00a0", " "), "\u202f", " ")
-	if thousandForm.MatchString(s) {
-		return strings.Replace(s, ".", "", 1), !v.Number
+	s := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(v.Text), ",-"), ".-")
+	number, isGrouped, ok := claim.ParseNumber(s)
+	if !ok || isGrouped && v.Number && !strings.Contains(s, ",") {
+		return "", false
 	}
-	if plainForm.MatchString(s) {
-		_, err := money.ParseNumber(s)
-		return s, err == nil
-	}
-	for _, form := range []*regexp.Regexp{englishForm, europeanForm, spacedForm, commaForm} {
-		if m := form.FindStringSubmatch(s); m != nil {
-			return grouping.Replace(m[1]) + strings.Replace(m[2], ",", ".", 1), true
-		}
-	}
-	return "", false
+	_, err := money.ParseNumber(number)
+	return number, err == nil
 }
