@@ -28,16 +28,13 @@ var documents = sync.OnceValues(func() (of [2]*request.Document, err error) {
 	return of, err
 })
 
-// serveJSON answers GET /openapi.json.
-func serveJSON(w http.ResponseWriter, r *http.Request) error { return serveDocument(w, r, 0) }
-
-// serveYAML answers GET /openapi.yaml.
-func serveYAML(w http.ResponseWriter, r *http.Request) error { return serveDocument(w, r, 1) }
-
-func serveDocument(w http.ResponseWriter, r *http.Request, which int) error {
-	of, err := documents()
-	if err == nil {
-		of[which].Write(w, r)
+// serveDocument answers GET /openapi.json (0) and GET /openapi.yaml (1).
+func serveDocument(which int) request.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		of, err := documents()
+		if err == nil {
+			of[which].Write(w, r)
+		}
+		return err
 	}
-	return err
 }

@@ -3,12 +3,9 @@ package api
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"net/netip"
 	"runtime"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -100,27 +97,6 @@ type Options struct {
 	MonitoringUser     string
 	MonitoringPassword string
 	MonitoringWritable bool // the operator may pause queues, run and delete tasks
-}
-
-// check returns an error that names the missing parts.
-func (o *Options) check() error {
-	var missing []string
-	for name, given := range map[string]bool{
-		"Redis": o.Redis != nil, "Tasks": o.Tasks != nil, "Jobs": o.Jobs != nil, "Hub": o.Hub != nil,
-		"Batches": o.Batches != nil, "Bytes": o.Bytes != nil, "Cache": o.Cache != nil, "Catalogue": o.Catalogue != nil,
-		"Drift":  o.Drift != nil,
-		"Verify": o.Verify != nil, "Rates": o.Rates != nil,
-		"Webhooks": o.Webhooks != nil,
-	} {
-		if !given {
-			missing = append(missing, name)
-		}
-	}
-	if missing == nil {
-		return nil
-	}
-	slices.Sort(missing)
-	return fmt.Errorf("api: options without %s", strings.Join(missing, ", "))
 }
 
 // setDefaults fills the optional parts that were left out.

@@ -167,11 +167,3 @@ func TestLogHasKeyAndPathAndNoSecret(t *testing.T) {
 		}
 	}
 }
-
-func TestNewNamesWhatIsMissing(t *testing.T) {
-	t.Parallel()
-	_, err := api.New(api.Options{})
-	if err == nil || !strings.Contains(err.Error(), "Batches, Bytes, Cache") {
-		t.Errorf("options without parts: %v", err)
-	}
-}

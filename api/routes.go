@@ -32,8 +32,8 @@ func (s *Server) open() []endpoint {
 	return []endpoint{
 		{"/healthz", request.Methods{get: s.healthz}},
 		{"/readyz", request.Methods{get: s.readyz}},
-		{"/openapi.yaml", request.Methods{get: serveYAML}},
-		{"/openapi.json", request.Methods{get: serveJSON}},
+		{"/openapi.yaml", request.Methods{get: serveDocument(1)}},
+		{"/openapi.json", request.Methods{get: serveDocument(0)}},
 	}
 }
 

@@ -52,12 +52,8 @@ type Server struct {
 	templates map[string]string // of the routes, as the metrics name them
 }
 
-// New makes a Server, or returns an error that names the missing parts. Close
-// it at the end.
+// New makes a Server. Close it at the end.
 func New(options Options) (*Server, error) {
-	if err := options.check(); err != nil {
-		return nil, err
-	}
 	if err := options.setDefaults(); err != nil {
 		return nil, err
 	}

@@ -102,7 +102,7 @@ func (s *Resource) checkLogin(w http.ResponseWriter, r *http.Request) error {
 // logged, and the network slowed down; then even the right one is refused there for a while.
 func (s *Resource) CheckPassword(r *http.Request, user, password string) error {
 	address := s.options.Address(r)
-	right := newLogin(s.options.User, s.options.Password).is(newLogin(user, password))
+	right := isSame(s.options.User, user)&isSame(s.options.Password, password) == 1
 	switch wait, failures := s.attempts.attempt(address, right); {
 	case wait > 0:
 		s.options.Metrics.Count("operator_logins_failed_total", "refused")
@@ -118,18 +118,10 @@ func (s *Resource) CheckPassword(r *http.Request, user, password string) error {
 // Close closes Asynqmon's own connections to Redis.
 func (s *Resource) Close() error { return s.ui.Close() }
 
-// login has the digests of a user and a password. They have the same length
-// for every input, so that a comparison always takes the same time.
-type login struct{ user, password [sha256.Size]byte }
-
-func newLogin(user, password string) login {
-	return login{sha256.Sum256([]byte(user)), sha256.Sum256([]byte(password))}
-}
-
-func (l login) is(sent login) bool {
-	sameUser := subtle.ConstantTimeCompare(l.user[:], sent.user[:])
-	samePassword := subtle.ConstantTimeCompare(l.password[:], sent.password[:])
-	return sameUser&samePassword == 1
+// isSame compares two texts in a time that does not depend on where they differ.
+func isSame(a, b string) int {
+	first, second := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(first[:], second[:])
 }
 
 var inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)

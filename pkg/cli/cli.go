@@ -41,9 +41,9 @@ type commands struct {
 	Sheet    sheetCommand     `cmd:"" group:"buy" help:"Read an auction sheet and print the report, in English or Kiswahili."`
 
 	Batch    service.Batch   `cmd:"" group:"bulk" help:"Estimate every row of a table of listings or cars: XLSX, CSV, JSON."`
-	Batches  service.Batches `cmd:"" set:"noun=batch" set:"nouns=batches" group:"bulk" help:"List, show, follow, cancel and retry your batches; as the operator, those of all API keys."`             //nolint:staticcheck // kong reads each set
-	Jobs     service.Jobs    `cmd:"" set:"noun=job" set:"nouns=jobs" group:"bulk" help:"List, show, follow, cancel and retry your jobs; as the operator, those of all API keys."`                     //nolint:staticcheck // kong reads each set
-	Webhooks webhooksCommand `cmd:"" set:"noun=webhook" set:"nouns=webhooks" group:"bulk" help:"Create, list and follow your webhooks; as the operator, act on, save and restore those of all keys."` //nolint:staticcheck // kong reads each set
+	Batches  service.Batches `cmd:"" set:"noun=batch" set:"nouns=batches" group:"bulk" help:"List, show, follow, cancel and retry your batches; as the operator, those of all API keys."` //nolint:staticcheck // kong reads each set
+	Jobs     service.Jobs    `cmd:"" set:"noun=job" set:"nouns=jobs" group:"bulk" help:"List, show, follow, cancel and retry your jobs; as the operator, those of all API keys."`         //nolint:staticcheck // kong reads each set
+	Webhooks webhooksCommand `cmd:"" set:"noun=webhook" set:"nouns=webhooks" group:"bulk" help:"Create, list and test your webhooks; as the operator, act on those of all keys."`         //nolint:staticcheck // kong reads each set
 	Match    matchCommand    `cmd:"" group:"bulk" help:"Find the TRA labels of cars given as JSON lines."`
 
 	Serve     serveCommand     `cmd:"" group:"operate" help:"Run the API and the workers in one process."`

@@ -20,7 +20,7 @@ import (
 // files, or print what another program reads.
 var printsNothing = []string{
 	"demo", "serve", "api", "worker", "simulate authority", "simulate site", "simulate ai", "simulate sheets", "batches results",
-	"webhooks follow", "costs calibrate", "man", "completion",
+	"costs calibrate", "man", "completion",
 }
 
 // leavesOf returns all commands, by their names.

@@ -15,11 +15,12 @@ type awaited struct {
 	job      string // its id, once it is known
 }
 
-// await returns the result of a job and shows its progress; a silent one only on a
-// terminal. When the command ends before the job does, the error says how to go on.
-func await[T any](
+// await calls an operation of the API and returns the result of its job, whose progress it shows;
+// a silent one only on a terminal. When the command ends before the job does, the error says how to
+// go on.
+func await[R, T any](
 	s *Session, c clientConfig, silent bool,
-	request func(ctx context.Context, api *client.Client, progress func(*client.Job)) (*T, error),
+	call func(*client.Client, context.Context, R, ...func(*client.Job)) (*T, error), request R,
 ) (*T, error) {
 	api, err := c.client()
 	if err != nil {
@@ -29,7 +30,7 @@ func await[T any](
 	defer w.progress.End()
 	ctx, cancel := context.WithTimeout(s.Ctx, c.jobTimeout())
 	defer cancel()
-	result, err := request(ctx, api, w.show)
+	result, err := call(api, ctx, request, w.show)
 	if err == nil || ctx.Err() == nil || w.job == "" {
 		return result, err
 	}

@@ -25,23 +25,14 @@ func (c *Compare) Run(s *Session) error {
 		return err
 	}
 	request := client.CompareRequest{URL1: c.First, URL2: c.Second, Terms: terms}
-	comparison, err := await(s, c.in(c.Lang), !c.Text(),
-		func(ctx context.Context, api *client.Client, progress func(*client.Job)) (*client.Comparison, error) {
-			return api.Compare(ctx, request, progress)
-		})
+	comparison, err := await(s, c.in(c.Lang), !c.Text(), (*client.Client).Compare, request)
 	if err != nil {
 		return printRefusal(s, err, c.outputOptions)
 	}
-	return printComparison(s, comparison, c.outputOptions)
-}
-
-// printComparison prints a comparison: as text its recommendation, which has the
-// costs of both cars.
-func printComparison(s *Session, comparison *client.Comparison, as outputOptions) error {
-	if !as.Text() {
-		return as.Print(s.Streams, comparison.JSON)
+	if !c.Text() {
+		return c.Print(s.Streams, comparison.JSON)
 	}
-	_, err := fmt.Fprintln(s.Out, comparison.Recommendation)
+	_, err = fmt.Fprintln(s.Out, comparison.Recommendation)
 	return err
 }
 
@@ -67,10 +58,7 @@ func (c *Report) Run(s *Session) error {
 		}
 		request = client.ReportRequest{File: file, Name: filepath.Base(c.Sheet)}
 	}
-	report, err := await(s, c.in(c.Lang), c.JSON(),
-		func(ctx context.Context, api *client.Client, progress func(*client.Job)) (*client.ConditionReport, error) {
-			return api.ConditionReport(ctx, request, progress)
-		})
+	report, err := await(s, c.in(c.Lang), c.JSON(), (*client.Client).ConditionReport, request)
 	if err != nil {
 		return printRefusal(s, err, outputOptions{console.Answer{Table: !c.JSON()}, c.Lang})
 	}

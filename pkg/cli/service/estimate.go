@@ -2,7 +2,6 @@ package service
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -110,10 +109,7 @@ func (c *Estimate) Run(s *Session) error {
 		}
 		request.HTML = string(page)
 	}
-	estimate, err := await(s, c.in(c.Lang), !c.Text(),
-		func(ctx context.Context, api *client.Client, progress func(*client.Job)) (*client.Estimate, error) {
-			return api.Estimate(ctx, request, progress)
-		})
+	estimate, err := await(s, c.in(c.Lang), !c.Text(), (*client.Client).Estimate, request)
 	if err != nil {
 		return printUnpriced(s, err, c.Listing, c.outputOptions)
 	}
@@ -161,10 +157,7 @@ func (c *Quote) Run(s *Session) error {
 			Fuel: c.Fuel, BodyType: c.BodyType, ModelBody: c.ModelBody, FOBPriceUSD: c.FOB, CFPriceUSD: c.CF, M3: c.M3,
 		},
 	}
-	quote, err := await(s, c.in(c.Lang), !c.Text(),
-		func(ctx context.Context, api *client.Client, progress func(*client.Job)) (*client.Quote, error) {
-			return api.Quote(ctx, request, progress)
-		})
+	quote, err := await(s, c.in(c.Lang), !c.Text(), (*client.Client).Quote, request)
 	if err != nil {
 		return printUnpriced(s, err, "", c.outputOptions)
 	}

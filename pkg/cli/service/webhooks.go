@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"math"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/client"
@@ -30,7 +28,6 @@ type Webhooks struct {
 	Test       own            `cmd:"" help:"Send the event webhook.test."`
 	Verify     one            `cmd:"" aliases:"challenge" help:"Ask a pending webhook again whether it wants events."`
 	Deliveries own            `cmd:"" help:"List the deliveries of a webhook, newest first."`
-	Follow     webhooksFollow `cmd:"" help:"Print the deliveries of a webhook as they are made, until Ctrl-C."`
 	Retry      webhooksRetry  `cmd:"" help:"Send a delivery again; as the operator, also all that have failed."`
 }
 
@@ -80,15 +77,11 @@ func anyWebhook(ctx context.Context, o *operate.Operator, id string) (printed, e
 	}{w, deliveries}, pairs...), nil
 }
 
-// deliveriesOf returns the deliveries of a webhook of the last 30 days, newest first, at most 100.
-func deliveriesOf(ctx context.Context, api *client.Client, id string) ([]*client.Delivery, error) {
-	path := "/v1/webhooks/" + url.PathEscape(id) + "/deliveries"
-	return first(client.List[client.Delivery](ctx, api, path, "deliveries", nil), math.MaxInt)
-}
-
-// printDeliveries prints the deliveries of a webhook of the caller.
+// printDeliveries prints the deliveries of a webhook of the caller, those of the last 30 days, newest
+// first, at most 100.
 func printDeliveries(ctx context.Context, api *client.Client, id string) (printed, error) {
-	return as(listDeliveries)(deliveriesOf(ctx, api, id))
+	path := "/v1/webhooks/" + url.PathEscape(id) + "/deliveries"
+	return as(listDeliveries)(first(client.List[client.Delivery](ctx, api, path, "deliveries", nil), math.MaxInt))
 }
 
 var listDeliveries = listed("ID\tEVENT\tSTATE\tTRIES\tCREATED\tLAST", func(d *client.Delivery) []any {
@@ -184,69 +177,4 @@ func (c *webhooksRetry) Run(s *Session) error {
 		}
 		return retried(n), err
 	})
-}
-
-type webhooksFollow struct {
-	clientConfig
-	ID string `arg:"" help:"Id of the ${noun}, as printed by ${nouns} list."`
-}
-
-const (
-	// followInterval is how often the deliveries are read: the API has no stream of them.
-	followInterval = 2 * time.Second
-	// followed is the number of earlier deliveries that are printed first.
-	followed = 10
-)
-
-// Run is called by kong. It prints a delivery when it is made and whenever an attempt has
-// ended, one per line.
-func (c *webhooksFollow) Run(s *Session) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
-	ticker := time.NewTicker(followInterval)
-	defer ticker.Stop()
-	for seen := map[string]string{}; ; {
-		all, err := deliveriesOf(s.Ctx, api, c.ID)
-		if s.Ctx.Err() != nil {
-			return nil // Ctrl-C is how it ends
-		}
-		if err != nil {
-			return printError(s, err)
-		}
-		if len(seen) == 0 && len(all) > followed {
-			for _, d := range all[followed:] {
-				seen[d.ID] = deliveryLine(d)
-			}
-		}
-		if err := printNew(s, all, seen); err != nil {
-			return err
-		}
-		select {
-		case <-s.Ctx.Done():
-			return nil
-		case <-ticker.C:
-		}
-	}
-}
-
-func deliveryLine(d *client.Delivery) string {
-	return console.Printable(console.OneLine(console.Time(d.Created), d.ID, d.Event, d.State, "attempt "+strconv.Itoa(d.Tries),
-		lastAttempt(d)))
-}
-
-// printNew prints the deliveries that have changed since they were seen, oldest first.
-func printNew(s *Session, all []*client.Delivery, seen map[string]string) error {
-	for _, d := range slices.Backward(all) {
-		line := deliveryLine(d)
-		if seen[d.ID] == line {
-			continue
-		}
-		seen[d.ID] = line
-		if _, err := fmt.Fprintln(s.Out, line); err != nil {
-			return err
-		}
-	}
-	return nil
 }
