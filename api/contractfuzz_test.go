@@ -201,7 +201,7 @@ func TestContractHoldsForGeneratedRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tra.NewStore(a.conn.Client(), tra.StoreOptions{}).Sync(t.Context(), twoMakes{}); err != nil {
+	if _, err := tra.NewStore(a.conn.Client(), tra.StoreOptions{}).Sync(t.Context(), tra.Lister{Makes: twoMakes{}.Makes, ModelBodies: twoMakes{}.ModelBodies}); err != nil {
 		t.Fatal(err)
 	}
 	a.work(t)

@@ -166,7 +166,7 @@ func enqueueSync(ctx context.Context, store *tra.Store, engine *tasks.Engine) er
 // are fetched when the next sync is due.
 func syncCatalogue(store *tra.Store, authority *tra.Authority, log *slog.Logger) asynq.HandlerFunc {
 	return func(ctx context.Context, _ *asynq.Task) error {
-		report, err := store.Sync(ctx, authority)
+		report, err := store.Sync(ctx, tra.Lister{Makes: authority.Makes, ModelBodies: authority.ModelBodies})
 		if errors.Is(err, tra.ErrSyncing) {
 			return nil
 		}

@@ -30,7 +30,7 @@ func TestTheAuthorityRoleFallsBackToExpiredFigures(t *testing.T) {
 		t.Cleanup(client.Close)
 		store := tra.NewStore(conn.Client(), tra.StoreOptions{})
 		authority := tra.NewAuthority(client, store, tra.AuthorityOptions{})
-		if _, err := store.Sync(t.Context(), authority); err != nil {
+		if _, err := store.Sync(t.Context(), tra.Lister{Makes: authority.Makes, ModelBodies: authority.ModelBodies}); err != nil {
 			t.Fatal(err)
 		}
 		job := matchedQuote(t, store)

@@ -215,8 +215,8 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	_ = b.control.SetWriteDeadline(deadline.Add(uploadTimeout))
 	n, err := b.ReadCloser.Read(p)
 	b.got += int64(n)
-	if sent, compressed := b.ReadCloser.(interface{ Wire() int64 }); compressed {
-		b.got = sent.Wire() // what a small body becomes does not make it arrive faster
+	if sent, compressed := request.WireBytes(b.ReadCloser); compressed {
+		b.got = sent // what a small body becomes does not make it arrive faster
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return n, request.ErrTooSlow.WithCause(err)

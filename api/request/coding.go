@@ -58,5 +58,12 @@ func withoutEOF(err error) error {
 // Close closes the body.
 func (b *gzipBody) Close() error { return b.sent.Close() }
 
-// Wire returns how many bytes of the body came.
-func (b *gzipBody) Wire() int64 { return b.wire }
+// WireBytes returns how many bytes of a compressed body have arrived; false for a body that is not
+// compressed.
+func WireBytes(body io.Reader) (int64, bool) {
+	compressed, ok := body.(*gzipBody)
+	if !ok {
+		return 0, false
+	}
+	return compressed.wire, true
+}

@@ -72,7 +72,7 @@ func yearsAPI(t *testing.T, limits pace.Limits) (request.Handler, *apitest.Parts
 	store := p.Catalogue
 	client, err := tra.NewClient(tra.Options{BaseURL: from.URL})
 	if err == nil {
-		_, err = store.Sync(t.Context(), from)
+		_, err = store.Sync(t.Context(), tra.Lister{Makes: from.Makes, ModelBodies: from.ModelBodies})
 	}
 	if err == nil {
 		_, err = store.WorkerAlive(t.Context())

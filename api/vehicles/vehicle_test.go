@@ -86,7 +86,7 @@ func TestVehicleSearch(t *testing.T) {
 	if n, err := p.Redis.LLen(t.Context(), "asynq:{"+policy.Queue+"}:pending").Result(); err != nil || n != 1 {
 		t.Errorf("%d syncs were asked for, %v", n, err)
 	}
-	if _, err := p.Catalogue.Sync(t.Context(), twoMakes{}); err != nil {
+	if _, err := p.Catalogue.Sync(t.Context(), tra.Lister{Makes: twoMakes{}.Makes, ModelBodies: twoMakes{}.ModelBodies}); err != nil {
 		t.Fatal(err)
 	}
 	const fielder = `{"modelBody":"COROLLA FIELDER - NKE165 - HYBRID - WAGON","model":"COROLLA FIELDER","codes":["NKE165"],"body":"WAGON","engine_cc":1496,"fuel":"petrol hybrid","from":2012,"to":2025}`

@@ -15,11 +15,10 @@ import (
 	"ushuru/pkg/pace"
 )
 
-// Lister lists makes and their labels: a Client, or an Authority, which throttles
-// the calls.
-type Lister interface {
-	Makes(ctx context.Context) ([]Make, error)
-	ModelBodies(ctx context.Context, makeID int) ([]string, error)
+// Lister lists makes and their labels.
+type Lister struct {
+	Makes       func(ctx context.Context) ([]Make, error)
+	ModelBodies func(ctx context.Context, makeID int) ([]string, error)
 }
 
 // SyncReport counts what a sync did: makes, except Labels and Version.

@@ -172,7 +172,7 @@ func TestSync(t *testing.T) {
 				for i, step := range steps {
 					step.change(authority, fake)
 					authority.asked = nil
-					report, err := store.Sync(t.Context(), authority)
+					report, err := store.Sync(t.Context(), tra.Lister{Makes: authority.Makes, ModelBodies: authority.ModelBodies})
 					if report != step.report || (err != nil) != step.fails || len(authority.asked) != step.asked {
 						t.Fatalf("sync %d: %+v, %v, asked %d; want %+v, error %t, asked %d",
 							i+1, report, err, len(authority.asked), step.report, step.fails, step.asked)
@@ -209,7 +209,7 @@ func TestASyncThatWasKilledGoesOn(t *testing.T) {
 		store := tra.NewStore(conn.Client(), tra.StoreOptions{Concurrency: 1})
 		ctx, kill := context.WithCancel(t.Context())
 		killer := &killing{lister: authority, after: 2, kill: kill}
-		if _, err := store.Sync(ctx, killer); !errors.Is(err, context.Canceled) {
+		if _, err := store.Sync(ctx, tra.Lister{Makes: killer.Makes, ModelBodies: killer.ModelBodies}); !errors.Is(err, context.Canceled) {
 			t.Fatalf("killed sync: %v", err)
 		}
 		half, err := store.Catalogue(t.Context())
@@ -217,7 +217,7 @@ func TestASyncThatWasKilledGoesOn(t *testing.T) {
 			t.Fatalf("half a catalogue is not shown as that: %v, %v", half, err)
 		}
 		authority.asked = nil
-		report, err := store.Sync(t.Context(), authority)
+		report, err := store.Sync(t.Context(), tra.Lister{Makes: authority.Makes, ModelBodies: authority.ModelBodies})
 		if err != nil || len(authority.asked) == 3 || report.Fresh == 0 || report.Version != 2 {
 			t.Errorf("the next sync: %+v, %v, asked %v", report, err, authority.asked)
 		}
@@ -246,7 +246,7 @@ func TestTheIndexIsRebuiltOnlyWhenTheCatalogueChanged(t *testing.T) {
 		store := tra.NewStore(conn.Client(), tra.StoreOptions{SyncPeriod: time.Nanosecond})
 		read := func() *tra.Catalogue {
 			t.Helper()
-			if _, err := store.Sync(t.Context(), authority); err != nil {
+			if _, err := store.Sync(t.Context(), tra.Lister{Makes: authority.Makes, ModelBodies: authority.ModelBodies}); err != nil {
 				t.Fatal(err)
 			}
 			catalogue, err := store.Catalogue(t.Context())
@@ -271,7 +271,7 @@ func TestSyncOfTheWholeSimulatedCatalogue(t *testing.T) {
 		server, client := simulated(t, tratest.Options{})
 		store := tra.NewStore(conn.Client(), tra.StoreOptions{})
 		authority := tra.NewAuthority(client, store, tra.AuthorityOptions{PerSecond: 500})
-		report, err := store.Sync(t.Context(), authority)
+		report, err := store.Sync(t.Context(), tra.Lister{Makes: authority.Makes, ModelBodies: authority.ModelBodies})
 		if err != nil || report.Labels < 1800 || report.Makes < 20 {
 			t.Fatalf("%+v, %v", report, err)
 		}
@@ -290,13 +290,13 @@ func TestSyncStopsAtTheBreakerAndWaitsForTheRate(t *testing.T) {
 		server, client := simulated(t, tratest.Options{Faults: tratest.Faults{Status: 503, Calls: []string{"getModelBody"}}})
 		store := tra.NewStore(conn.Client(), tra.StoreOptions{Concurrency: 1})
 		authority := tra.NewAuthority(client, store, tra.AuthorityOptions{BreakerFailures: 3, BreakerTimeout: time.Hour})
-		_, err := store.Sync(t.Context(), authority)
+		_, err := store.Sync(t.Context(), tra.Lister{Makes: authority.Makes, ModelBodies: authority.ModelBodies})
 		if gate, ok := errors.AsType[*tra.ThrottleError](err); !ok || gate.Reason != tra.BreakerOpen || server.Count("getModelBody") != 3 {
 			t.Errorf("breaker: %v after %d calls", err, server.Count("getModelBody"))
 		}
 		limited := tra.NewAuthority(client, store, tra.AuthorityOptions{PerSecond: 20})
 		server.SetFaults(tratest.Faults{})
-		if _, err := store.Sync(t.Context(), limited); err != nil {
+		if _, err := store.Sync(t.Context(), tra.Lister{Makes: limited.Makes, ModelBodies: limited.ModelBodies}); err != nil {
 			t.Errorf("rate: %v", err)
 		}
 	})
