@@ -103,6 +103,13 @@ func (f Facts) of(label tra.Label) Fact {
 // FactOf returns what is known of the car of a label apart from the authority.
 func FactOf(label tra.Label) Fact { return Facts(nil).of(label) }
 
+// Fact returns what is known of the car of a label, from the facts of the catalogue first.
+func (m *Matcher) Fact(label tra.Label) Fact {
+	fact := m.options.Facts.of(label)
+	fact.Fuel = labelFuel(label, fact)
+	return fact
+}
+
 // isReal reports whether a code is known to be one of the make's, listed by the
 // authority or not.
 func isReal(mk tra.Make, code string) bool {

@@ -69,6 +69,9 @@ func classOfWord(word string) fuelClass {
 	return ""
 }
 
+// FuelClass returns the class of a fuel word: petrol, petrol hybrid; "" for one that says nothing.
+func FuelClass(word string) string { return string(classOfWord(word)) }
+
 // classOf is the car's fuel class. The emission prefix decides, the fuel word
 // only hints: sellers list hybrids as petrol. A petrol prefix beside the word
 // hybrid decides nothing, because some hybrids carry one.
@@ -104,22 +107,11 @@ func namedClass(car vehicle.Car) fuelClass {
 	return class
 }
 
-func classOfPrefix(code chassis.Code) fuelClass {
-	switch code.Power() {
-	case chassis.Petrol:
-		return petrol
-	case chassis.Diesel:
-		return diesel
-	case chassis.Hybrid:
-		return hybrid
-	case chassis.DieselHybrid:
-		return dieselHybrid
-	case chassis.Electric:
-		return electric
-	case chassis.FuelCell:
-		return fuelCell
-	}
-	return ""
+func classOfPrefix(code chassis.Code) fuelClass { return classOfPower[code.Power()] }
+
+var classOfPower = map[chassis.Power]fuelClass{
+	chassis.Petrol: petrol, chassis.Diesel: diesel, chassis.Hybrid: hybrid, chassis.DieselHybrid: dieselHybrid,
+	chassis.Electric: electric, chassis.FuelCell: fuelCell,
 }
 
 // withoutFuelConflict removes the labels that name a hybrid when the car is

@@ -42,27 +42,42 @@ func Resolve(ctx context.Context, car vehicle.Car, choice Choice, lists Lister) 
 		tuple: tra.Vehicle{MakeID: choice.Make.ID, ModelBody: choice.Label}, adjustments: slices.Clone(choice.Adjustments),
 	}
 	r.code, _ = chassis.Parse(car.RawModelCode)
-	r.lists = &prefetcher{lists, map[tra.Vehicle]*future{}}
-	r.lists.prefetch(ctx, r.label, r.predict())
+	r.lists = &prefetcher{lists, map[tra.Vehicle]chan fetched{}}
+	r.lists.prefetch(ctx, r.label, car.Year, japan, r.expected(false))
 	for _, step := range []struct {
-		none   string // the key for an empty list
-		choose func(ctx context.Context, list []string) error
+		none string // the key for an empty list
+		pick func(list []string) (value string, adjusted []vehicle.Adjustment, err error)
 	}{
-		{"no_year", r.year}, {"no_country", r.country}, {"no_fuel", r.fuel}, {"no_capacity", r.band},
+		{"no_year", r.year}, {"no_country", pickCountry}, {"no_fuel", r.fuel}, {"no_capacity", r.band},
 	} {
 		list, err := r.lists.List(ctx, r.label.Make, r.tuple)
-		switch {
-		case err != nil:
-		case len(list) == 0:
+		if err == nil && len(list) == 0 {
 			err = r.notListed(step.none)
-		default:
-			err = step.choose(ctx, list)
 		}
 		if err != nil {
 			return vehicle.Matched{}, tra.Vehicle{}, err
 		}
+		value, adjusted, err := step.pick(list)
+		if err != nil {
+			return vehicle.Matched{}, tra.Vehicle{}, err
+		}
+		r.tuple = r.tuple.With(value)
+		r.adjustments = append(r.adjustments, adjusted...)
+		r.predictAgain(ctx)
 	}
 	return r.matched(choice), r.tuple, nil
+}
+
+// predictAgain repeats the round of predicted calls when the year or the country that was just
+// picked is not the predicted one.
+func (r *resolver) predictAgain(ctx context.Context) {
+	switch {
+	case r.tuple.FuelType != "":
+	case r.tuple.Country == "" && r.tuple.YOM != r.car.Year:
+		r.lists.prefetch(ctx, r.label, r.tuple.YOM, japan, r.expected(true))
+	case r.tuple.Country != "" && r.tuple.Country != japan:
+		r.lists.prefetch(ctx, r.label, r.tuple.YOM, r.tuple.Country, r.expected(true))
+	}
 }
 
 // resolver holds the state of one Resolve: each step sets one value of tuple.
@@ -77,33 +92,16 @@ type resolver struct {
 	adjustments []vehicle.Adjustment
 }
 
-func (r *resolver) year(ctx context.Context, list []string) error {
+func (r *resolver) year(list []string) (string, []vehicle.Adjustment, error) {
 	years := tra.YearsOf(list)
 	yom, adjusted, ok := pickYear(r.car.Year, r.car.ListedYear, years)
 	if !ok {
-		return r.yearNotListed(yom, years)
+		return "", nil, r.yearNotListed(yom, years)
 	}
-	r.tuple.YOM = yom
-	r.adjustments = append(r.adjustments, adjusted...)
-	if r.tuple.YOM != r.car.Year {
-		r.lists.prefetch(ctx, r.label, r.predictForYear())
-	}
-	return nil
+	return strconv.Itoa(yom), adjusted, nil
 }
 
-func (r *resolver) country(ctx context.Context, countries []string) error {
-	country, adjusted, err := pickCountry(countries)
-	r.tuple.Country = country
-	r.adjustments = append(r.adjustments, adjusted...)
-	if err == nil && country != japan {
-		again := r.predictForYear()
-		again.country = country
-		r.lists.prefetch(ctx, r.label, again)
-	}
-	return err
-}
-
-func (r *resolver) fuel(_ context.Context, fuels []string) error {
+func (r *resolver) fuel(fuels []string) (string, []vehicle.Adjustment, error) {
 	fuel, adjusted, err := pickFuel(r.car, r.code, r.label, fuels)
 	if refused, ok := errors.AsType[*Error](err); ok && refused.Code == FuelConflict && r.choice.MatchedBy == vehicle.ByCaller {
 		// The caller chose the entry in spite of the emission prefix.
@@ -111,18 +109,13 @@ func (r *resolver) fuel(_ context.Context, fuels []string) error {
 	}
 	calledElectrified := len(r.choice.Electrified) > 0 && r.choice.MatchedBy != vehicle.ByCaller
 	if err == nil && calledElectrified && !isElectrified(classOfWord(fuel)) {
-		return r.notElectrified(fuel)
+		err = r.notElectrified(fuel)
 	}
-	r.tuple.FuelType = fuel
-	r.adjustments = append(r.adjustments, adjusted...)
-	return err
+	return fuel, adjusted, err
 }
 
-func (r *resolver) band(_ context.Context, bands []string) error {
-	band, adjusted, err := pickBand(r.car, r.known, bands)
-	r.tuple.EngineCapacity = band
-	r.adjustments = append(r.adjustments, adjusted...)
-	return err
+func (r *resolver) band(bands []string) (string, []vehicle.Adjustment, error) {
+	return pickBand(r.car, r.known, bands)
 }
 
 // notElectrified refuses a petrol fuel for a car that the listing calls a hybrid,

@@ -107,7 +107,7 @@ func Run(ctx context.Context, matcher *match.Matcher, c Case, cat *tra.Catalogue
 // resolve runs the second step of a match, with the lists that the catalogue's
 // facts promise. A car without a year, which the service would refuse, is low.
 func resolve(ctx context.Context, matcher *match.Matcher, car vehicle.Car, choice match.Choice, result Result) (Result, error) {
-	lists := matcher.ExpectedLists(car)
+	lists := expectedLists{matcher, car}
 	if car.Year == 0 {
 		years, _ := lists.List(ctx, choice.Make, tra.Vehicle{ModelBody: choice.Label})
 		car.Year = slices.Max(tra.YearsOf(years))
