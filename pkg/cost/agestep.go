@@ -44,6 +44,7 @@ func (b *calculation) ageStep() *vehicle.AgeStep {
 		eve := newYear.AddDate(0, 0, -1)
 		before, after := b.chargesOn(eve)[0], b.chargesOn(newYear)
 		if after[0].age.rate.GreaterThan(before.age.rate) {
+			b.stepDay = newYear
 			return b.stepOn(newYear, before, after)
 		}
 	}

@@ -1,9 +1,6 @@
 package cost
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/shopspring/decimal"
 
 	"ushuru/pkg/message"
@@ -24,47 +21,37 @@ const (
 // the taxes of a car that is a year older, and the range of freight and insurance
 // with the taxes on it.
 func (b *calculation) ask() []vehicle.Question {
-	type doubt struct {
+	year, freight := b.yearDoubt(), b.freightDoubt()
+	type question struct {
 		code string
+		asks bool
 		cost decimal.Decimal // TZS
 	}
-	var doubts []doubt
-	if year := b.yearDoubt(); year.IsPositive() {
-		doubts = append(doubts, doubt{askYear, year})
+	of := []question{
+		{askPrice, b.invoice.price == nil, decimal.Zero},
+		{askVolume, !b.volume.isKnown(), decimal.Zero},
+		{askYear, true, year}, // costs it nothing this year, it decides the resale
+		{askFreight, freight.IsPositive(), freight},
+		{askSheet, b.car.ConditionReportURL == nil, decimal.Zero},
+		{askCertificate, true, decimal.Zero},
 	}
-	if freight := b.freightDoubt(); freight.IsPositive() {
-		doubts = append(doubts, doubt{askFreight, freight})
+	if freight.GreaterThan(year) {
+		of[2], of[3] = of[3], of[2]
 	}
-	slices.SortStableFunc(doubts, func(d, e doubt) int { return cmp.Or(e.cost.Cmp(d.cost)) })
-	codes := []string{}
-	if b.invoice.price == nil {
-		codes = append(codes, askPrice)
-	}
-	if !b.volume.isKnown() {
-		codes = append(codes, askVolume)
-	}
-	for _, d := range doubts {
-		codes = append(codes, d.code)
-	}
-	if !slices.Contains(codes, askYear) {
-		codes = append(codes, askYear) // costs nothing this year, but decides the resale
-	}
-	if b.car.ConditionReportURL == nil {
-		codes = append(codes, askSheet)
-	}
-	codes = append(codes, askCertificate)
-	questions := make([]vehicle.Question, len(codes))
-	for i, code := range codes {
-		key := "ask/" + code
-		if code == askFreight && !b.freightDecides() {
+	questions := []vehicle.Question{}
+	for _, q := range of {
+		if !q.asks {
+			continue
+		}
+		key := "ask/" + q.code
+		if q.code == askFreight && !b.freightDecides() {
 			key += ".cost"
 		}
-		questions[i] = vehicle.Question{Code: code, Text: say(key, nil)}
-		for _, d := range doubts {
-			if worth := inUnits(d.cost, unitTZS); d.code == code && worth > 0 {
-				questions[i].WorthTZS = &worth
-			}
+		asked := vehicle.Question{Code: q.code, Text: say(key, nil)}
+		if worth := inUnits(q.cost, unitTZS); worth > 0 {
+			asked.WorthTZS = &worth
 		}
+		questions = append(questions, asked)
 	}
 	return questions
 }
@@ -131,17 +118,17 @@ func (b *calculation) notIncluded() []vehicle.NotIncluded {
 			add(codeStorage+"_by_volume", v, nil)
 		}
 	}
-	if b.costs.InlandTZS == nil {
-		add(codeInland, nil, nil)
-	}
-	if b.costs.BankUSD == nil {
-		add(codeBank, nil, nil)
-	}
-	if !isOn(b.costs.Comprehensive) {
-		add(codeComprehensive, nil, nil)
-	}
-	if isOff(b.costs.Inspection) && b.costs.InspectionUSD == nil {
-		add("inspection_penalty", nil, nil)
+	for _, other := range []struct {
+		code     string
+		isToCome bool
+	}{
+		{codeInland, b.costs.InlandTZS == nil}, {codeBank, b.costs.BankUSD == nil},
+		{codeComprehensive, !isOn(b.costs.Comprehensive)},
+		{"inspection_penalty", isOff(b.costs.Inspection) && b.costs.InspectionUSD == nil},
+	} {
+		if other.isToCome {
+			add(other.code, nil, nil)
+		}
 	}
 	return list
 }

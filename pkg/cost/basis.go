@@ -85,25 +85,21 @@ func (b *calculation) volumeBasis(s *basis) {
 	}
 }
 
+// unitBases are the codes of how a price is counted, by its unit; a fraction is said in percent.
+var unitBases = map[unit]string{
+	perCarUSD: "per_car_usd", perCarTZS: "per_car_tzs", perM3: "per_m3",
+	ofCF: "of_cf", ofCIF: "of_cif", ofDuty: "of_duty", ofTaxes: "of_taxes",
+}
+
 // basis explains a price by its unit.
 func (p price) basis() *basis {
-	share := values{"percent": p.Value.Shift(2).String()}
-	switch p.Unit {
-	case perM3:
-		return basisOf("per_m3", values{"value": p.Value.String()})
-	case ofCF:
-		return basisOf("of_cf", share)
-	case ofCIF:
-		return basisOf("of_cif", share)
-	case ofDuty:
-		return basisOf("of_duty", share)
-	case ofTaxes:
-		return basisOf("of_taxes", share)
-	case perCarTZS:
-		return basisOf("per_car_tzs", values{"value": rounded(p.Value).String()})
-	case perCarUSD:
+	switch {
+	case p.Unit.isFraction():
+		return basisOf(unitBases[p.Unit], values{"percent": p.Value.Shift(2).String()})
+	case p.Unit == perM3:
+		return basisOf(unitBases[p.Unit], values{"value": p.Value.String()})
 	}
-	return basisOf("per_car_usd", values{"value": rounded(p.Value).String()})
+	return basisOf(unitBases[p.Unit], values{"value": rounded(p.Value).String()})
 }
 
 // storageBasis explains how the storage in the port is derived.

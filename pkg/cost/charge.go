@@ -1,15 +1,14 @@
 package cost
 
 import (
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
 
 	"ushuru/pkg/duty"
+	"ushuru/pkg/vehicle"
 )
 
 // charge is how a car may be taxed on a landing day.
@@ -237,20 +236,10 @@ func (b *calculation) hasAgeSteps() bool {
 	return true
 }
 
-var bandNumber = regexp.MustCompile(`\d{2,5}`)
-
 // cc returns the engine displacement: the car's, or the upper end of its band.
 func (b *calculation) cc() int {
 	if b.car.EngineCC > 0 {
 		return b.car.EngineCC
 	}
-	numbers := bandNumber.FindAllString(b.implied.tax.EngineCapacity, -1)
-	if len(numbers) == 0 {
-		return 0
-	}
-	n, err := strconv.Atoi(numbers[len(numbers)-1])
-	if err != nil {
-		return 0 // five digits are a number
-	}
-	return n
+	return slices.Max(append(vehicle.BandNumbers(b.implied.tax.EngineCapacity), 0))
 }

@@ -75,6 +75,7 @@ type calculation struct {
 	taxed   taxRange // at the value that is taxed
 	facts   facts
 	step    *vehicle.AgeStep
+	stepDay time.Time              // of step
 	charges map[chargeKey][]charge // what chargesOn has found, also of copies
 	silent  bool                   // the lines have no name, basis and order, because only the sums are used
 	lines   []vehicle.CostLine
@@ -233,8 +234,7 @@ func (b *calculation) sort() {
 // exact returns the sums of the rounded lines.
 func (b *calculation) exact() (sum both) {
 	for _, l := range b.lines {
-		of := bothOf(l)
-		sum = both{sum.usd.plus(of.usd), sum.tzs.plus(of.tzs)}
+		sum = sum.plus(bothOf(l))
 	}
 	return sum
 }

@@ -70,7 +70,7 @@ func (f fee) charge(by facts) both {
 	}
 	one := decimal.NewFromInt(1)
 	if with := one.Add(f.VAT); f.VAT.IsPositive() {
-		sum = both{sum.usd.times(with), sum.tzs.times(with)}
+		sum = sum.times(with)
 	}
 	sum = both{sum.usd.ordered(), sum.tzs.ordered()}
 	if with := one.Add(f.VATInHigh); f.VATInHigh.IsPositive() {
@@ -96,6 +96,12 @@ func bothOf(l vehicle.CostLine) both {
 		moneyRange{l.LowUSD.Decimal(), l.AmountUSD.Decimal(), l.HighUSD.Decimal()},
 		moneyRange{l.LowTZS.Decimal(), l.AmountTZS.Decimal(), l.HighTZS.Decimal()},
 	}
+}
+
+func (s both) plus(t both) both { return both{s.usd.plus(t.usd), s.tzs.plus(t.tzs)} }
+
+func (s both) times(factor decimal.Decimal) both {
+	return both{s.usd.times(factor), s.tzs.times(factor)}
 }
 
 // count multiplies the price by its quantity. The unit says which currency is

@@ -16,23 +16,25 @@ type figure struct {
 	basis func() *basis
 }
 
-// typedUSD returns the exact figure of the caller in dollars.
-func (b *calculation) typedUSD(n *money.Number) *figure {
-	usd := only(n.Decimal())
-	return &figure{both{usd, usd.times(b.rate)}, b.typedLine(), typedBasis}
-}
-
-// typedTZS returns the exact figure of the caller in shillings.
-func (b *calculation) typedTZS(n *money.Number) *figure {
-	tzs := only(n.Decimal())
-	return &figure{both{tzs.over(b.rate), tzs}, b.typedLine(), typedBasis}
+// typed returns the exact figure of the caller, in dollars or else in shillings; nil for none.
+func (b *calculation) typed(usd, tzs *money.Number) *figure {
+	var sum both
+	switch {
+	case usd != nil:
+		sum.usd = only(usd.Decimal())
+		sum.tzs = sum.usd.times(b.rate)
+	case tzs != nil:
+		sum.tzs = only(tzs.Decimal())
+		sum.usd = sum.tzs.over(b.rate)
+	default:
+		return nil
+	}
+	return &figure{sum, b.typedLine(), func() *basis { return basisOf("caller", nil) }}
 }
 
 func (b *calculation) typedLine() vehicle.CostLine {
 	return sourced(vehicle.CostLine{Standing: vehicle.Caller, Date: b.day}, say("source/request", nil))
 }
-
-func typedBasis() *basis { return basisOf("caller", nil) }
 
 // tableFigure returns the figure of the tables for a line. Its amount is that of the
 // likely landing day; its range covers the other days. It is nil when nothing is
@@ -92,29 +94,23 @@ func (t *Tables) table(code string) (line, bool) {
 // seaFigure returns the figure of a line that is part of the customs value: freight
 // or insurance. It is nil when nothing is charged; gap reports that it is not known.
 func (b *calculation) seaFigure(code string, by facts) (fig *figure, gap bool) {
-	l, ok := b.tables.table(code)
-	if !ok {
-		return nil, false
-	}
+	l, _ := b.tables.table(code)
 	return b.tableFigure(l, by)
 }
 
 // freight returns the freight to Dar es Salaam of a price that does not contain it:
 // the caller's figure, or that of the tables.
 func (b *calculation) freight() (fig *figure, gap bool) {
-	if typed := b.costs.FreightUSD; typed != nil {
-		return b.typedUSD(typed), false
+	if typed := b.typed(b.costs.FreightUSD, nil); typed != nil {
+		return typed, false
 	}
 	return b.seaFigure(codeFreight, facts{m3: b.volume.m3, rate: b.rate})
 }
 
 // insurance returns the marine insurance of a price with freight.
 func (b *calculation) insurance(cf moneyRange) (fig *figure, gap bool) {
-	switch {
-	case b.costs.InsuranceUSD != nil:
-		return b.typedUSD(b.costs.InsuranceUSD), false
-	case isOff(b.costs.Insurance):
-		return nil, false
+	if typed := b.typed(b.costs.InsuranceUSD, nil); typed != nil || isOff(b.costs.Insurance) {
+		return typed, false
 	}
 	return b.seaFigure(codeInsurance, facts{cf: cf, rate: b.rate})
 }
@@ -122,19 +118,6 @@ func (b *calculation) insurance(cf moneyRange) (fig *figure, gap bool) {
 func isOff(is *bool) bool { return is != nil && !*is }
 
 func isOn(is *bool) bool { return is != nil && *is }
-
-// callerFigure returns the caller's figure for a line that is no part of the customs
-// value, if there is one; off reports that the caller leaves the line out.
-func (b *calculation) callerFigure(l line) (fig *figure, off bool) {
-	usd, tzs, off := b.callerAmount(l)
-	switch {
-	case usd != nil:
-		return b.typedUSD(usd), false
-	case tzs != nil:
-		return b.typedTZS(tzs), false
-	}
-	return nil, off
-}
 
 // callerAmount returns the caller's amount for a line in one of the currencies, and
 // whether the caller leaves the line out.
@@ -170,7 +153,8 @@ func (b *calculation) callerAmount(l line) (usd, tzs *money.Number, off bool) {
 // feeFigure returns the figure of a line that is no part of the customs value. It is
 // nil when nothing is charged; gap reports that it is not known.
 func (b *calculation) feeFigure(l line) (fig *figure, gap bool) {
-	if typed, off := b.callerFigure(l); typed != nil || off {
+	usd, tzs, off := b.callerAmount(l)
+	if typed := b.typed(usd, tzs); typed != nil || off {
 		return typed, false
 	}
 	if l.Code == codeStorage {

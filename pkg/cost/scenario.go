@@ -3,6 +3,7 @@ package cost
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -81,13 +82,10 @@ func (b *calculation) headline(question, code string, v values) vehicle.Scenario
 
 // asScenario returns the sums of the lines.
 func (b *calculation) asScenario(question, code string, v values) vehicle.Scenario {
-	usd, tzs := decimal.Zero, decimal.Zero
-	for _, l := range b.lines {
-		usd, tzs = usd.Add(l.AmountUSD.Decimal()), tzs.Add(l.AmountTZS.Decimal())
-	}
+	sum := b.exact()
 	return vehicle.Scenario{
 		Question: question, Code: code, Text: message.SayCoded("scenario/"+code, v),
-		TotalUSD: money.New(usd), TotalTZS: money.New(tzs),
+		TotalUSD: money.New(sum.usd.amount), TotalTZS: money.New(sum.tzs.amount),
 	}
 }
 
@@ -173,25 +171,16 @@ func (b *calculation) byFreight() []vehicle.Scenario {
 
 // byLanding: the car lands before the taxes rise on a 1 January, or after.
 func (b *calculation) byLanding() []vehicle.Scenario {
-	if b.step == nil || dateOf(b.window.from) >= b.step.On || dateOf(b.window.to) < b.step.On {
+	if b.step == nil || !b.window.from.Before(b.stepDay) || b.window.to.Before(b.stepDay) {
 		return nil
 	}
-	value := b.taxedValue()
-	var all []vehicle.Scenario
-	for _, newYear := range newYears(b.window.from, b.window.to) {
-		if dateOf(newYear) != b.step.On {
-			continue
-		}
-		eve := newYear.AddDate(0, 0, -1)
-		before := b.implied.under(b.chargesOn(eve)[0], value)
-		after := b.implied.under(b.chargesOn(newYear)[0], value)
-		all = []vehicle.Scenario{
-			b.scenario(questionLanding, "landed_before", values{"on": b.step.On}, b.invoice, before),
-			b.scenario(questionLanding, "landed_after", values{"on": b.step.On}, b.invoice, after),
-		}
-		all[0].Likely = b.window.likely.Before(newYear)
-		all[1].Likely = !all[0].Likely
+	landed := func(code string, day time.Time) vehicle.Scenario {
+		taxes := b.implied.under(b.chargesOn(day)[0], b.taxedValue())
+		return b.scenario(questionLanding, code, values{"on": b.step.On}, b.invoice, taxes)
 	}
+	all := []vehicle.Scenario{landed("landed_before", b.stepDay.AddDate(0, 0, -1)), landed("landed_after", b.stepDay)}
+	all[0].Likely = b.window.likely.Before(b.stepDay)
+	all[1].Likely = !all[0].Likely
 	return all
 }
 

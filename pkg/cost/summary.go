@@ -2,7 +2,6 @@ package cost
 
 import (
 	"slices"
-	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -39,6 +38,14 @@ func (s both) sum() *vehicle.Sum {
 	}
 }
 
+// combined returns two sums, each pair of whose numbers is combined to one.
+func combined(a, b *vehicle.Sum, with func(int64, int64) int64) *vehicle.Sum {
+	return &vehicle.Sum{
+		TZS: with(a.TZS, b.TZS), LowTZS: with(a.LowTZS, b.LowTZS), HighTZS: with(a.HighTZS, b.HighTZS),
+		USD: with(a.USD, b.USD), LowUSD: with(a.LowUSD, b.LowUSD), HighUSD: with(a.HighUSD, b.HighUSD),
+	}
+}
+
 // addSums returns the sum of rounded sums; nil when one of them is not known.
 func addSums(sums ...*vehicle.Sum) *vehicle.Sum {
 	total := &vehicle.Sum{}
@@ -46,8 +53,7 @@ func addSums(sums ...*vehicle.Sum) *vehicle.Sum {
 		if s == nil {
 			return nil
 		}
-		total.TZS, total.LowTZS, total.HighTZS = total.TZS+s.TZS, total.LowTZS+s.LowTZS, total.HighTZS+s.HighTZS
-		total.USD, total.LowUSD, total.HighUSD = total.USD+s.USD, total.LowUSD+s.LowUSD, total.HighUSD+s.HighUSD
+		total = combined(total, s, func(a, b int64) int64 { return a + b })
 	}
 	return total
 }
@@ -84,8 +90,8 @@ func (t *Tables) Codes() (codes []Code) {
 func (b *calculation) parts() map[string]*vehicle.Sum {
 	exact := map[string]both{partCar: {}, partTaxes: {}, partPort: {}}
 	for _, l := range b.lines {
-		part, of := b.tables.partOf(l.Code), bothOf(l)
-		exact[part] = both{exact[part].usd.plus(of.usd), exact[part].tzs.plus(of.tzs)}
+		part := b.tables.partOf(l.Code)
+		exact[part] = exact[part].plus(bothOf(l))
 	}
 	sums := map[string]*vehicle.Sum{}
 	for part, s := range exact {
@@ -167,10 +173,7 @@ func (b *calculation) carSums(both *vehicle.Sum) (car, shipping *vehicle.Sum) {
 			car = bothOf(l).sum()
 		}
 	}
-	return car, &vehicle.Sum{
-		TZS: both.TZS - car.TZS, LowTZS: both.LowTZS - car.LowTZS, HighTZS: both.HighTZS - car.HighTZS,
-		USD: both.USD - car.USD, LowUSD: both.LowUSD - car.LowUSD, HighUSD: both.HighUSD - car.HighUSD,
-	}
+	return car, combined(both, car, func(a, b int64) int64 { return a - b })
 }
 
 // taxesSum returns the taxes with what they would be on either value.
@@ -212,11 +215,7 @@ func (b *calculation) ifLandedBy() *vehicle.IfLandedBy {
 	if b.step == nil {
 		return nil
 	}
-	newYear, err := time.ParseInLocation(time.DateOnly, b.step.On, b.window.from.Location())
-	if err != nil {
-		return nil // our own date
-	}
-	eve := newYear.AddDate(0, 0, -1)
+	eve := b.stepDay.AddDate(0, 0, -1)
 	total := b.onDays(eve, eve).onTheRoad()
 	if total == nil {
 		return nil

@@ -40,15 +40,29 @@ var codes = []string{
 
 func (b *calculation) warnings() []vehicle.Warning {
 	var warnings []vehicle.Warning
-	for _, warning := range []func() *vehicle.Warning{
-		b.implausiblePrice, b.taxBaseWarning, b.rulesUnknown, b.tablesOld, b.stepWarning, b.disputed, b.oddExchange,
-		b.freightInPrice, b.valueMayChange, b.portCharge, b.ratesApart, b.freightOdd, b.feesOld,
+	own := b.implied.tax.CIFInUSD.String()
+	// The authority revises its values every quarter.
+	laterQuarter := localtime.Quarter(b.window.to).After(localtime.Quarter(b.asked))
+	for _, w := range []*vehicle.Warning{
+		b.implausiblePrice(), b.taxBaseWarning(), b.rulesUnknown(), b.tablesOld(), b.stepWarning(), b.disputed(),
+		warnIf(!b.implied.derived, WarnExchange, values{"rate": b.implied.fx.String()}),
+		warnIf(b.costs.FreightUSD != nil && b.invoice.withSea, WarnFreightInPrice, nil),
+		warnIf(b.hasValue() && laterQuarter, WarnValueChanges, values{"own": own}),
+		b.portCharge(), b.ratesApart(), b.freightOdd(), b.feesOld(),
 	} {
-		if w := warning(); w != nil {
+		if w != nil {
 			warnings = append(warnings, *w)
 		}
 	}
 	return warnings
+}
+
+// warnIf returns a warning of the table of texts on a condition, else nil.
+func warnIf(when bool, key string, v values) *vehicle.Warning {
+	if !when {
+		return nil
+	}
+	return warn(key, v)
 }
 
 // warn returns a warning of the table of texts.
@@ -138,38 +152,6 @@ func (b *calculation) disputed() *vehicle.Warning {
 		"practice": practice.age.rate.Shift(2).String(), "practiceTaxes": taxes(practice),
 		"charged": b.charged().Shift(2).String(),
 	})
-}
-
-func (b *calculation) oddExchange() *vehicle.Warning {
-	if b.implied.derived {
-		return nil
-	}
-	return warn(WarnExchange, values{"rate": b.implied.fx.String()})
-}
-
-// freightInPrice warns of a freight of the caller that is not used, because the only
-// price contains one.
-func (b *calculation) freightInPrice() *vehicle.Warning {
-	if b.costs.FreightUSD == nil || !b.invoice.withSea {
-		return nil
-	}
-	return warn(WarnFreightInPrice, nil)
-}
-
-// valueMayChange warns that the car lands in a later quarter than that of the
-// authority's answer: it revises its values every quarter.
-func (b *calculation) valueMayChange() *vehicle.Warning {
-	if !b.hasValue() || !quarterOf(b.window.to).After(quarterOf(b.asked)) {
-		return nil
-	}
-	return warn(WarnValueChanges, values{"own": b.implied.tax.CIFInUSD.String()})
-}
-
-// quarterOf returns the first day of the quarter of a day.
-func quarterOf(day time.Time) time.Time {
-	day = day.In(localtime.Zone)
-	first := (day.Month()-1)/3*3 + 1
-	return time.Date(day.Year(), first, 1, 0, 0, 0, 0, localtime.Zone)
 }
 
 // ratesApart warns of two exchange rates that differ by more than a tenth.

@@ -5,7 +5,6 @@ package drift
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -132,23 +131,16 @@ func lines(tax vehicle.Tax, b duty.Breakdown, inShillings decimal.Decimal) []lin
 	}
 }
 
-var digits = regexp.MustCompile(`\d{1,6}`)
-
 // capacities returns engine sizes of a band, one of which must fit: both bounds,
 // or the bound of an open band and the next size above it.
-func capacities(band string) (sizes []int) {
-	for _, text := range digits.FindAllString(strings.ReplaceAll(band, ",", ""), 3) {
-		n, _ := strconv.Atoi(text) // six digits at most
-		sizes = append(sizes, n)
-	}
-	switch len(sizes) {
+func capacities(band string) []int {
+	switch sizes := vehicle.BandNumbers(band); len(sizes) {
 	case 1:
 		return append(sizes, sizes[0]+1)
 	case 2:
 		return sizes
-	default:
-		return nil
 	}
+	return nil
 }
 
 // others matches the bodies of vehicles whose import duty differs from a car's.

@@ -34,3 +34,9 @@ func NotBefore(at time.Time) time.Time {
 
 // Stamp returns a time as text in the form.
 func Stamp(at time.Time) string { return Of(at).Format(time.RFC3339) }
+
+// Quarter returns the first day of the calendar quarter of a time.
+func Quarter(at time.Time) time.Time {
+	at = at.In(Zone)
+	return time.Date(at.Year(), (at.Month()-1)/3*3+1, 1, 0, 0, 0, 0, Zone)
+}

@@ -17,29 +17,20 @@ type capacity struct{ low, high int }
 func (c capacity) holds(cc int) bool { return c.low <= cc && cc <= c.high }
 func (c capacity) width() int        { return c.high - c.low }
 
-var (
-	wholeNumber = regexp.MustCompile(`\d{1,6}`)
-	upTo        = regexp.MustCompile(`\b(UP ?TO|BELOW|UNDER|LESS|MAX(IMUM)?|NOT (EXCEEDING|OVER|ABOVE|MORE)|NOT EXCEED)\b`)
-)
+var upTo = regexp.MustCompile(`\b(UP ?TO|BELOW|UNDER|LESS|MAX(IMUM)?|NOT (EXCEEDING|OVER|ABOVE|MORE)|NOT EXCEED)\b`)
 
 // parseCapacity reads "1001 - 1500 CC" and open-ended texts: a single number
 // with UP TO, BELOW or the like is the upper bound, any other single number
 // (ABOVE 2500 CC, 2501+, OVER 3000) the lower one.
 func parseCapacity(text string) (capacity, bool) {
-	text = strings.ReplaceAll(chassis.Normalise(text), ",", "")
-	numbers := wholeNumber.FindAllString(text, 3)
-	values := make([]int, 0, 3)
-	for _, n := range numbers {
-		v, _ := strconv.Atoi(n) // at most six digits
-		values = append(values, v)
-	}
-	switch {
-	case len(values) == 2 && values[0] <= values[1]:
-		return capacity{values[0], values[1]}, true
-	case len(values) == 1 && upTo.MatchString(text):
-		return capacity{0, values[0]}, true
-	case len(values) == 1:
-		return capacity{values[0], math.MaxInt}, true
+	text = chassis.Normalise(text)
+	switch numbers := vehicle.BandNumbers(text); {
+	case len(numbers) == 2 && numbers[0] <= numbers[1]:
+		return capacity{numbers[0], numbers[1]}, true
+	case len(numbers) == 1 && upTo.MatchString(text):
+		return capacity{0, numbers[0]}, true
+	case len(numbers) == 1:
+		return capacity{numbers[0], math.MaxInt}, true
 	}
 	return capacity{}, false
 }

@@ -226,8 +226,4 @@ func (s *Store) sawPeriod(reply *redis.StringCmd, read time.Time) error {
 // QuarterEnd returns the end of the calendar quarter of now in Dar es Salaam. The
 // authority revises its values every quarter and ages change at New Year, so no
 // figure is valid beyond it.
-func QuarterEnd(now time.Time) time.Time {
-	local := now.In(localtime.Zone)
-	next := (int(local.Month())-1)/3*3 + 4 // 13 is January of the next year
-	return time.Date(local.Year(), time.Month(next), 1, 0, 0, 0, 0, localtime.Zone)
-}
+func QuarterEnd(now time.Time) time.Time { return localtime.Quarter(now).AddDate(0, 3, 0) }
