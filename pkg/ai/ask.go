@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/metrics"
 )
 
 // Usage is what an answer cost.
@@ -59,12 +61,12 @@ func Ask[T any](ctx context.Context, c *Client, q Question, valid func(*T) error
 	}
 	if kept, ok := c.answers.get(ctx, hash); ok {
 		if answer, _, err := read(string(kept.Answer)); err == nil {
-			c.metrics.kept(q.Name, true)
+			c.metrics.Count("ai_questions_total", q.Name, "yes")
 			kept.Usage.Cached = true
 			return answer, kept.Usage, nil
 		}
 	}
-	c.metrics.kept(q.Name, false)
+	c.metrics.Count("ai_questions_total", q.Name, "no")
 
 	var answer T
 	var clean json.RawMessage
@@ -134,16 +136,14 @@ func (c *Client) askAll(ctx context.Context, q *Question, read func(string) erro
 
 // called counts a call.
 func (c *Client) called(r *request, e *endpoint, usage Usage, failure *Error, took time.Duration) {
-	c.metrics.asked(r.name, e, usage, failure, took)
-	if c.onCall == nil {
-		return
-	}
-	call := Call{Outcome: "ok", Took: took, Usage: usage, Failover: r.failover}
+	kind := Kind("")
 	if failure != nil {
-		call.Outcome = string(failure.Kind)
+		kind = failure.Kind
 	}
-	call.Usage.Model = e.Model // as it is configured, not as the server calls it
-	c.onCall(call)
+	c.metrics.Call(metrics.Call{
+		To: metrics.AI, Question: r.name, Endpoint: e.host, Name: e.Model, Kind: string(kind), Took: took,
+		Prompt: usage.PromptTokens, Completion: usage.CompletionTokens, Failover: r.failover,
+	})
 }
 
 // askOne calls one endpoint, within the budget. After a failure the next endpoint
@@ -188,7 +188,7 @@ func (c *Client) skipped(ctx context.Context, r *request, e *endpoint, err error
 	if !ok {
 		return
 	}
-	c.metrics.calls.WithLabelValues(r.name, e.host, e.Model, "budget").Inc()
+	c.metrics.Count("ai_calls_total", r.name, e.host, e.Model, outOfBudget)
 	if day, _ := dayOf(c.now()); c.budget.warned.raise(day, spent.Key, 100) {
 		c.log.WarnContext(ctx, "the AI's tokens of this day are used up", "limit", spent.Limit, "resets", spent.Resets,
 			"key", spent.Key)

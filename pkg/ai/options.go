@@ -9,8 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/metrics"
 )
 
 // Key is the secret of an endpoint. It shows as [redacted] wherever it is
@@ -57,20 +58,23 @@ type Options struct {
 	KeyTokens func(ctx context.Context, owner string) (int64, error)
 	AnswerTTL time.Duration // how long answers are kept; 0 keeps none
 
-	Registry prometheus.Registerer // for the metrics ushuru_ai_…; nil counts in private
+	Metrics *metrics.Metrics // nil counts nothing
 	// Questions are the names of those that will be asked: their series exist from the start.
 	Questions []string
-	OnCall    func(Call)       // called after every call; nil is not
 	Log       *slog.Logger     // default discards
 	Now       func() time.Time // default time.Now
 }
 
-// Call is one call of a model, as it ended.
-type Call struct {
-	Outcome  string // ok, or a Kind
-	Took     time.Duration
-	Usage    Usage // of this call
-	Failover bool  // another endpoint had failed or was in its cooldown
+// outOfBudget is the outcome of a question for which there are no tokens.
+const outOfBudget = "budget"
+
+// Outcomes returns how calls can end besides ok: the kinds of failures, and budget.
+func Outcomes() []string {
+	outcomes := []string{outOfBudget}
+	for _, kind := range Kinds {
+		outcomes = append(outcomes, string(kind))
+	}
+	return outcomes
 }
 
 // Client sends questions to models. It is safe for concurrent use.
@@ -78,8 +82,7 @@ type Client struct {
 	endpoints []*endpoint
 	budget    *budget
 	answers   *answers
-	metrics   *metrics
-	onCall    func(Call)
+	metrics   *metrics.Metrics
 	log       *slog.Logger
 	now       func() time.Time
 	models    []string // in order of preference, part of the hash of a question
@@ -104,13 +107,9 @@ func New(o Options) (*Client, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	metrics, err := newMetrics(o.Registry)
-	if err != nil {
-		return nil, fmt.Errorf("ai: metrics: %w", err)
-	}
 	c := &Client{
 		budget:  &budget{redis: o.Redis, limit: o.DailyTokens, ofKey: o.KeyTokens, now: o.Now, log: o.Log},
-		answers: &answers{o.Redis, o.AnswerTTL}, metrics: metrics, onCall: o.OnCall, log: o.Log, now: o.Now,
+		answers: &answers{o.Redis, o.AnswerTTL}, metrics: o.Metrics, log: o.Log, now: o.Now,
 	}
 	for i, e := range o.Endpoints {
 		host, err := checkEndpoint(e)
@@ -119,7 +118,7 @@ func New(o Options) (*Client, error) {
 		}
 		c.endpoints = append(c.endpoints, newEndpoint(e, host, o.Timeout, o.Now))
 		c.models = append(c.models, e.Model)
-		metrics.init(o.Questions, host, e.Model)
+		o.Metrics.BeginAI(o.Questions, host, e.Model)
 	}
 	return c, nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"ushuru/pkg/ai"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
@@ -35,6 +36,7 @@ func (a *App) newMetrics() *metrics.Metrics {
 	if worker := a.options.Worker; worker != nil {
 		o.Fetches, o.Asks = slices.Contains(worker.Roles, tasks.RoleAny), slices.Contains(worker.Roles, tasks.RoleAuthority)
 	}
+	o.AI = ai.Outcomes()
 	for _, kind := range tra.Kinds {
 		o.Kinds = append(o.Kinds, string(kind))
 	}

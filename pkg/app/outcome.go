@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"ushuru/pkg/ai"
 	"ushuru/pkg/metrics"
 	"ushuru/pkg/tra"
 )
@@ -21,16 +20,4 @@ func (a *App) countCall(name string, took time.Duration, err error) {
 		kind = string(tra.Unavailable)
 	}
 	a.metrics.Call(metrics.Call{To: metrics.Authority, Name: name, Kind: kind, Took: took})
-}
-
-// countAICall counts a call of a model.
-func (a *App) countAICall(call ai.Call) {
-	kind := call.Outcome
-	if kind == metrics.OK {
-		kind = ""
-	}
-	a.metrics.Call(metrics.Call{
-		To: metrics.AI, Name: call.Usage.Model, Kind: kind, Took: call.Took, Failover: call.Failover,
-		Tokens: call.Usage.PromptTokens + call.Usage.CompletionTokens,
-	})
 }

@@ -44,7 +44,7 @@ type WorkerOptions struct {
 	Fetch         fetch.Options // Timeout, UserAgent and Rate; New sets the rest
 	SheetCacheDir string        // of the compiled PDF reader; "" keeps it in memory
 
-	AI     ai.Options // without Endpoints there is no AI; New sets Redis, Registry and Log
+	AI     ai.Options // without Endpoints there is no AI; New sets Redis, Metrics and Log
 	AIRuns int        // answers that must agree where there are several candidates
 
 	Authority     tra.Options
@@ -110,7 +110,7 @@ func (a *App) addReaders(options *worker.Options, o WorkerOptions) error {
 }
 
 func (a *App) addAI(options *worker.Options, o WorkerOptions) error {
-	o.AI.Redis, o.AI.Registry, o.AI.Log, o.AI.OnCall = options.Redis, a.metrics.Registry(), a.log, a.countAICall
+	o.AI.Redis, o.AI.Metrics, o.AI.Log = options.Redis, a.metrics, a.log
 	o.AI.Questions = aiQuestions
 	records := keys.NewStore(options.Redis)
 	o.AI.KeyTokens = func(ctx context.Context, key string) (int64, error) {

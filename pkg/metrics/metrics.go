@@ -29,6 +29,7 @@ type Options struct {
 	Codes  []string // of errors
 	Calls  []string // to the authority
 	Kinds  []string // of errors of the authority
+	AI     []string // outcomes of calls of the AI, besides ok
 	Caches []string // that look-ups are made in
 	Sites  []string // names of the known listing sites
 	// SiteOf returns the name of the site that a host belongs to; "" for an unknown one.
@@ -147,6 +148,7 @@ func knownLabels(o Options) map[string]map[string]bool {
 	add("confidence", none)
 	add("outcome", OK)
 	add("outcome", webhookOutcomes...)
+	add("outcome", o.AI...)
 	for _, outcome := range outcomes {
 		add("outcome", string(outcome))
 	}
@@ -185,6 +187,24 @@ func (m *Metrics) beginSeries() {
 			}
 		}
 	}
+}
+
+// BeginAI makes the series of questions to a model of the AI with the value 0.
+func (m *Metrics) BeginAI(questions []string, endpoint, model string) {
+	if m == nil {
+		return
+	}
+	for _, question := range questions {
+		for _, outcome := range append([]string{OK}, m.options.AI...) {
+			m.counters["ai_calls_total"].WithLabelValues(question, endpoint, model, outcome)
+		}
+		m.counters["ai_questions_total"].WithLabelValues(question, "yes")
+		m.counters["ai_questions_total"].WithLabelValues(question, "no")
+	}
+	for _, direction := range []string{"prompt", "completion"} {
+		m.counters["ai_tokens_total"].WithLabelValues(endpoint, model, direction)
+	}
+	m.histograms["ai_call_duration_seconds"].WithLabelValues(endpoint, model)
 }
 
 // none is the label value of what there is not.

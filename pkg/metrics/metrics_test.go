@@ -68,7 +68,7 @@ func TestOutcomesAreCounted(t *testing.T) {
 	})
 	m.Step(metrics.Step{Kind: "estimate", Step: "scrape", Host: "sbtjapan.com", Fetches: true, Outcome: metrics.Postponed})
 	m.Call(metrics.Call{To: metrics.Authority, Name: "getYom", Kind: "unavailable"})
-	m.Call(metrics.Call{To: "ai", Name: "model", Tokens: 3})
+	m.Call(metrics.Call{To: "ai", Name: "model", Prompt: 1, Completion: 2})
 	m.JobEnded(metrics.JobEnd{Kind: "estimate", Class: "bulk", State: "succeeded"})
 	m.Request("/v1/estimate", "POST", 504, "internal", time.Second)
 	m.Swept("bulk", 2, errors.New("away"))

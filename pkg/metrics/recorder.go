@@ -141,8 +141,8 @@ func (r *Recorder) call(c Call) {
 	if c.Kind == "" {
 		r.add(hour, field(c.To, c.Name, bucketOf(c.Took)), 1)
 	}
-	if c.Tokens > 0 {
-		r.add(hour, field(c.To, c.Name, Tokens), int64(c.Tokens))
+	if c.Prompt+c.Completion > 0 {
+		r.add(hour, field(c.To, c.Name, Tokens), int64(c.Prompt+c.Completion))
 	}
 	if c.Failover {
 		r.add(hour, field(c.To, c.Name, Failover), 1)

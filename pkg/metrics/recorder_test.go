@@ -136,8 +136,8 @@ func TestMedianLiesWithinItsBucket(t *testing.T) {
 
 func TestTokensOfModelsWithSlashes(t *testing.T) {
 	r := newRig(redistest.Open(t, redistest.Start(t).URL).Client())
-	r.metrics.Call(metrics.Call{To: metrics.AI, Name: "meta/llama-4", Tokens: 1200})
-	r.metrics.Call(metrics.Call{To: metrics.AI, Name: "meta/llama-4", Kind: "timeout", Tokens: 300})
+	r.metrics.Call(metrics.Call{To: metrics.AI, Name: "meta/llama-4", Prompt: 1000, Completion: 200})
+	r.metrics.Call(metrics.Call{To: metrics.AI, Name: "meta/llama-4", Kind: "timeout", Prompt: 300})
 	r.Write(t.Context())
 	counts, model := r.hours(t, 1)[0].Counts, metrics.What{Site: metrics.AI, Step: "meta/llama-4"}
 	if counts.Marked[metrics.What{model.Site, model.Step, metrics.Tokens}] != 1500 || counts.Ended[metrics.What{metrics.AI, "meta/llama-4", "timeout"}] != 1 {

@@ -100,23 +100,32 @@ const Gone = "gone"
 
 // Call is one call to the authority, the AI or a receiver of events.
 type Call struct {
-	To       string
-	Name     string // of the call, or of the model
-	Kind     string // of the error; "" without one
-	Took     time.Duration
-	Tokens   int  // of the AI
-	Failover bool // of the AI: another model had failed
+	To   string
+	Name string // of the call, or of the model
+	Kind string // of the error; "" without one
+	Took time.Duration
+
+	// Of the AI: the question and the host that is asked, the tokens, and whether another model had
+	// failed.
+	Question, Endpoint string
+	Prompt, Completion int
+	Failover           bool
 }
 
-// Call counts one call to the authority or the AI. It is the only place that does. Those to the
-// AI have families of their own.
+// Call counts one call to the authority or the AI. It is the only place that does.
 func (m *Metrics) Call(c Call) {
 	if m == nil {
 		return
 	}
-	if c.To == Authority {
+	switch c.To {
+	case Authority:
 		m.Count("authority_calls_total", c.Name, cmp.Or(c.Kind, OK))
 		m.observe("authority_call_duration_seconds", c.Took, c.Name)
+	case AI:
+		m.Count("ai_calls_total", c.Question, c.Endpoint, c.Name, cmp.Or(c.Kind, OK))
+		m.add("ai_tokens_total", float64(c.Prompt), c.Endpoint, c.Name, "prompt")
+		m.add("ai_tokens_total", float64(c.Completion), c.Endpoint, c.Name, "completion")
+		m.observe("ai_call_duration_seconds", c.Took, c.Endpoint, c.Name)
 	}
 	m.options.Recorder.call(c)
 }
