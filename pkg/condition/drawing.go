@@ -12,6 +12,9 @@ import (
 //go:embed drawing.csv
 var drawingTable string
 
+//go:embed drawingcodes.csv
+var drawingCodes string
+
 var drawing = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
 	for _, row := range datatable.Rows(drawingTable) {
@@ -19,6 +22,8 @@ var drawing = sync.OnceValue(func() map[string][]string {
 	}
 	return all
 })
+
+var codeRows = sync.OnceValue(func() [][]string { return datatable.Rows(drawingCodes) })
 
 // Mark is a code on the drawing of the car.
 type Mark struct {
@@ -45,36 +50,29 @@ func OfMark(m Mark) Finding {
 	case drawing()[panel] == nil:
 		panel = "other"
 	}
-	column := m.column()
+	isOuter := panel == "bolted" || panel == "loose" || panel == "rear_fender"
 	f := Finding{Frame, Doubt, ""}
-	if column != columnUnknown {
+	switch column := m.column(); {
+	case column >= 0:
 		f.Severity = Severity(drawing()[panel][column])
-	}
-	switch {
-	case column == columnCorroded:
-		f.Category = "rust"
-	case panel == "bolted" || panel == "loose" || panel == "rear_fender":
-		f.Category = "exterior"
-	}
-	if column == columnUnknown && (panel == "bolted" || panel == "loose" || panel == "rear_fender") {
+		if columns[column] == "corroded" {
+			f.Category = "rust"
+			return f
+		}
+	case isOuter:
 		f.Severity = Minor
+	}
+	if isOuter {
+		f.Category = "exterior"
 	}
 	return f
 }
 
-// The columns of drawing.csv.
-const (
-	columnReplaced = iota
-	columnObvious
-	columnRepaired
-	columnCorroded
-	columnCracked
-	columnDeep
-	columnOther
-)
+// columns are those of drawing.csv, the gravest first.
+var columns = []string{"replaced", "obvious", "repaired", "corroded", "cracked", "deep", "other"}
 
-// columnUnknown is none of them.
-const columnUnknown = -1
+// unknown is no column.
+const unknown = -1
 
 // column returns the column of drawing.csv for a mark. Legend and letters: the
 // graver holds, since a stranger can print any legend.
@@ -83,81 +81,41 @@ func (m Mark) column() int {
 	if m.Legend == "" {
 		return byLetters
 	}
-	byLegend := columnOther
-	legend := string(fold(m.Legend).runes)
+	byLegend := m.columnOf("legend", string(fold(m.Legend).runes))
 	switch {
-	case strings.Contains(legend, "交換"):
-		byLegend = columnReplaced
-	case strings.Contains(legend, "補修"), strings.Contains(legend, "修復"), strings.Contains(legend, "波"):
-		byLegend = columnRepaired
-		if m.Size >= 3 {
-			byLegend = columnObvious
-		}
-	case strings.Contains(legend, "腐食"):
-		byLegend = columnCorroded
-	case strings.Contains(legend, "ワレ"), strings.Contains(legend, "割"), strings.Contains(legend, "亀裂"):
-		byLegend = columnCracked
-	case byLetters == columnUnknown:
-		return columnUnknown
-	}
-	if byLetters == columnUnknown {
+	case byLetters == unknown:
 		return byLegend
+	case byLegend == unknown:
+		return byLetters
 	}
 	return min(byLetters, byLegend)
 }
 
 func (m Mark) byLetters() int {
-	switch m.Letters {
-	case "XX", "X", "RX":
-		return columnReplaced
-	case "W":
-		if m.Size >= 3 {
-			return columnObvious
-		}
-		return columnRepaired
-	case "C", "穴", "SC":
-		return columnCorroded
-	case "Y", "ワレ", "割れ":
-		return columnCracked
-	case "U", "B", "AU", "UA", "AB", "BA":
-		if m.Size >= 3 {
-			return columnDeep
-		}
-		return columnOther
-	case "A", "E", "P", "S", "H", "G", "T", "コゲ", "欠", "AS", "AP", "PA", "US", "UP", "SA", "EA", "AE", "UE":
-		return columnOther
-	}
-	for _, word := range []struct {
-		part   string
-		column int
-	}{
-		{"交換", columnReplaced},
-		{"補修", columnRepaired},
-		{"板金", columnRepaired},
-		{"腐食", columnCorroded},
-		{"ヒビ", columnCracked},
-		{"亀裂", columnCracked},
-		{"キズ", columnOther},
-		{"傷", columnOther},
-		{"きず", columnOther},
-		{"凹", columnOther},
-		{"ヘコミ", columnOther},
-		{"エクボ", columnOther},
-		{"サビ", columnOther},
-		{"錆", columnOther},
-		{"さび", columnOther},
-		{"塗装", columnOther},
-		{"色あせ", columnOther},
-		{"飛石", columnOther},
-	} {
-		if strings.Contains(m.Letters, word.part) {
-			return word.column
+	for _, match := range []string{"whole", "word"} {
+		if column := m.columnOf(match, m.Letters); column != unknown {
+			return column
 		}
 	}
 	for _, letter := range []string{"XX", "X", "W", "C", "Y"} { // AW, XW: both letters count
 		if len(m.Letters) == 2 && strings.Contains(m.Letters, letter) {
-			return Mark{Letters: letter, Size: m.Size}.byLetters()
+			return m.columnOf("whole", letter)
 		}
 	}
-	return columnUnknown
+	return unknown
+}
+
+// columnOf returns the column of the first row of drawingcodes.csv that a text fits.
+func (m Mark) columnOf(match, text string) int {
+	for _, row := range codeRows() {
+		fits := func(of string) bool { return of == text || match != "whole" && strings.Contains(text, of) }
+		if row[0] != match || !slices.ContainsFunc(strings.Fields(row[3]), fits) {
+			continue
+		}
+		if m.Size >= 3 && row[2] != "" {
+			return slices.Index(columns, row[2])
+		}
+		return slices.Index(columns, row[1])
+	}
+	return unknown
 }
