@@ -1,9 +1,11 @@
 package advice
 
 import (
+	_ "embed" // the template
 	"fmt"
 	"slices"
 	"strings"
+	"text/template"
 	"unicode"
 
 	"ushuru/pkg/condition"
@@ -18,63 +20,77 @@ import (
 // estimates. It contains short quotes of listings and sheets, no links, no images and
 // no HTML.
 func Write(v vehicle.Verdict, p Pair, lang string) string {
-	t := &text{verdict: v, sides: p.sides(), lang: lang}
-	t.advice()
-	for i := range 2 {
-		t.car(i)
+	t := &writer{Verdict: v, Cars: []int{1, 2}, sides: p.sides(), lang: lang}
+	if a, b := p.Car1.DriveAway, p.Car2.DriveAway; a != nil && b != nil {
+		t.Costs = []*vehicle.DriveAway{a, b}
 	}
-	t.notices()
-	t.costs()
-	return t.String()
+	var out strings.Builder
+	if err := recommendation.Execute(&out, t); err != nil {
+		panic("advice: recommendation.tmpl: " + err.Error()) // embedded: only a broken build gets here
+	}
+	return out.String()
 }
 
-// text is a recommendation that is being written.
-type text struct {
-	strings.Builder
-	verdict vehicle.Verdict
-	sides   [2]side
-	lang    string
+//go:embed recommendation.tmpl
+var recommendationText string
+
+var recommendation = template.Must(template.New("recommendation").Funcs(template.FuncMap{
+	"number": number, "shillings": shillings,
+}).Parse(recommendationText))
+
+// writer has what the template writes in one language.
+type writer struct {
+	Verdict vehicle.Verdict
+	Cars    []int                // their numbers
+	Costs   []*vehicle.DriveAway // of both cars, or none
+
+	sides [2]side
+	lang  string
 }
 
-func (t *text) say(key string, values message.Values) string {
+// Name returns the name of a car.
+func (t *writer) Name(car int) string { return t.sides[car-1].name() }
+
+// Text returns sentences as literal Markdown.
+func (t *writer) Text(sentences ...vehicle.Text) string {
+	return escape(join(vehicle.Text{}, sentences...).In(t.lang))
+}
+
+// Say returns a text of the table with values: their names and texts in turn.
+func (t *writer) Say(key string, pairs ...string) string {
+	values := message.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		values[pairs[i]] = pairs[i+1]
+	}
 	return message.Say(key, values).In(t.lang)
 }
 
-// advice writes the heading, and in one paragraph why and what both cars cost.
-func (t *text) advice() {
-	if n := t.verdict.Winner; n != nil {
-		fmt.Fprintf(t, "## %s\n\n", t.say("compare/winner", message.Values{"winner": number(*n), "name": t.sides[*n-1].name()}))
-	} else {
-		fmt.Fprintf(t, "## %s\n\n", t.say("compare/"+string(t.verdict.Reason), nil))
-	}
-	fmt.Fprint(t, escape(t.verdict.Text.In(t.lang)))
-	if t.verdict.DifferenceTZS != nil {
-		fmt.Fprint(t, " ", escape(t.verdict.Criteria[0].Text.In(t.lang)))
-	}
-	fmt.Fprint(t, "\n\n")
+// point is a line of a car: the key of its heading, and what it says.
+type point struct {
+	Key       string
+	Sentences vehicle.Text
 }
 
-// car writes the name of a car and its points.
-func (t *text) car(i int) {
-	s := t.sides[i]
-	points := newArguments(s, t.sides[1-i], &t.verdict)
-	fmt.Fprintf(t, "**%s**\n", t.say("compare/car", message.Values{"car": number(s.number), "name": s.name()}))
-	for _, side := range []struct {
-		key  string
-		list []vehicle.Text
-	}{{"compare/for", points.For}, {"compare/against", points.Against}} {
-		if len(side.list) == 0 && side.key == "compare/against" && s.standing() != known {
-			continue
+// Points returns what speaks for and against a car, and what to ask about it.
+func (t *writer) Points(car int) (points []point) {
+	s := t.sides[car-1]
+	arguments := newArguments(s, t.sides[2-car], &t.Verdict)
+	nothing := []vehicle.Text{message.Say("compare/nothing", nil)}
+	add := func(key string, list, otherwise []vehicle.Text) {
+		if len(list) == 0 {
+			list = otherwise
 		}
-		if len(side.list) == 0 {
-			side.list = []vehicle.Text{message.Say("compare/nothing", nil)}
+		if len(list) > 0 {
+			points = append(points, point{key, join(vehicle.Text{}, list...)})
 		}
-		fmt.Fprintf(t, "- %s %s\n", t.say(side.key, nil), escape(t.join(side.list)))
 	}
-	if asks := s.asks(); len(asks) > 0 {
-		fmt.Fprintf(t, "- %s %s\n", t.say("compare/ask", nil), escape(t.join(asks)))
+	add("compare/for", arguments.For, nothing)
+	if s.standing() != known {
+		nothing = nil
 	}
-	fmt.Fprintln(t)
+	add("compare/against", arguments.Against, nothing)
+	add("compare/ask", s.asks(), nil)
+	return points
 }
 
 // maxAsks is how many questions stand under a car.
@@ -91,54 +107,25 @@ func (s side) asks() (list []vehicle.Text) {
 	return list
 }
 
-// join returns sentences as one text.
-func (t *text) join(list []vehicle.Text) string {
-	said := make([]string, len(list))
-	for i, text := range list {
-		said[i] = text.In(t.lang)
-	}
-	return strings.Join(said, " ")
-}
-
-// notices writes what to keep in mind, in one paragraph.
-func (t *text) notices() {
-	said := []string{t.say("compare/mind", nil)}
+// Mind returns what to keep in mind.
+func (t *writer) Mind() (said []string) {
 	for _, s := range t.sides {
-		values := message.Values{"car": number(s.number)}
 		for _, code := range []string{warningFirstYear, warningPastedPage} {
 			if s.hasWarning(code) {
-				said = append(said, t.say("compare/mind_"+code, values))
+				said = append(said, t.Say("compare/mind_"+code, "car", number(s.number)))
 			}
 		}
 	}
 	if t.sides[0].hasWarning(warningSimulated) || t.sides[1].hasWarning(warningSimulated) {
-		said = append(said, t.say("compare/mind_simulated", nil))
+		said = append(said, t.Say("compare/mind_simulated"))
 	}
-	fmt.Fprintf(t, "%s\n\n", strings.Join(said, " "))
+	return said
 }
 
-// costs writes the table of the costs on the road in shillings, with a row for each
-// line of either car.
-func (t *text) costs() {
-	a, b := t.sides[0].estimate.DriveAway, t.sides[1].estimate.DriveAway
-	if a == nil || b == nil {
-		return
-	}
-	fmt.Fprintf(t, "| %s | %s | %s |\n|:---|---:|---:|\n", t.say("compare/item", nil),
-		t.say("compare/column", message.Values{"car": "1"}), t.say("compare/column", message.Values{"car": "2"}))
-	for _, row := range costRows(a, b) {
-		fmt.Fprintf(t, "| %s | %s | %s |\n", escape(row.name.In(t.lang)), t.cell(a, row.code), t.cell(b, row.code))
-	}
-	fmt.Fprintf(t, "| **%s** | %s | %s |\n", t.say("compare/total", nil), t.total(a), t.total(b))
-	fmt.Fprintf(t, "| %s | %s | %s |\n", t.say("compare/range", nil), bounds(a), bounds(b))
-	fmt.Fprintf(t, "\n%s\n", t.say("compare/rates", message.Values{
-		"taxes": a.Exchange.Taxes.String(), "others": a.Exchange.Others.String(),
-	}))
-}
-
-// cell returns the amount of a line in whole shillings, with a mark when it is an
+// Cell returns the amount of a line in whole shillings, with a mark when it is an
 // estimate, or says that it is not known.
-func (t *text) cell(d *vehicle.DriveAway, code string) string {
+func (t *writer) Cell(car int, code string) string {
+	d := t.Costs[car]
 	i := slices.IndexFunc(d.Lines, func(line vehicle.CostLine) bool { return line.Code == code })
 	switch {
 	case i >= 0 && d.Lines[i].Estimated:
@@ -146,49 +133,33 @@ func (t *text) cell(d *vehicle.DriveAway, code string) string {
 	case i >= 0:
 		return shillings(d.Lines[i].AmountTZS)
 	case slices.ContainsFunc(d.Missing, func(m vehicle.Missing) bool { return m.Code == code }):
-		return t.say("word/not_known", nil)
+		return t.Say("word/not_known")
 	}
 	return "–"
 }
 
 func shillings(amount money.Amount) string { return thousands(amount.Decimal()) }
 
-// total returns a sum. An incomplete sum says so.
-func (t *text) total(d *vehicle.DriveAway) string {
-	if d.Complete {
-		return "**" + shillings(d.TotalTZS) + "**"
-	}
-	return t.say("compare/more_than", message.Values{"amount": shillings(d.TotalTZS)})
-}
-
-// bounds returns the least and the most that a complete sum may come to.
-func bounds(d *vehicle.DriveAway) string {
-	if !d.Complete {
-		return "–"
-	}
-	return shillings(d.LowTZS) + " – " + shillings(d.HighTZS)
-}
-
 // row is one row of the table of costs.
 type row struct {
-	code string
-	name vehicle.Text
+	Code string
+	Name vehicle.Text
 }
 
-// costRows returns the lines of both cars, in the order of the first car that has
+// Rows returns the lines of both cars, in the order of the first car that has
 // them, then the missing lines.
-func costRows(a, b *vehicle.DriveAway) (rows []row) {
+func (t *writer) Rows() (rows []row) {
 	add := func(code string, name vehicle.Text) {
-		if !slices.ContainsFunc(rows, func(r row) bool { return r.code == code }) {
+		if !slices.ContainsFunc(rows, func(r row) bool { return r.Code == code }) {
 			rows = append(rows, row{code, name})
 		}
 	}
-	for _, d := range []*vehicle.DriveAway{a, b} {
+	for _, d := range t.Costs {
 		for _, line := range d.Lines {
 			add(line.Code, line.Name)
 		}
 	}
-	for _, d := range []*vehicle.DriveAway{a, b} {
+	for _, d := range t.Costs {
 		for _, missing := range d.Missing {
 			add(missing.Code, missing.Name)
 		}
