@@ -99,7 +99,11 @@ func (e *Engine) checkJob(ctx context.Context, id string, class jobs.Class, c ch
 	if suspect {
 		recheck = recheckRunning
 	}
-	if err := e.Advance(ctx, id); err != nil {
+	advance := func() error { return e.advanceFrom(ctx, job) }
+	if recovered {
+		advance = func() error { return e.Advance(ctx, id) } // the record has changed
+	}
+	if err := advance(); err != nil {
 		return recovered, err
 	}
 	return recovered, e.options.Jobs.ScheduleCheck(ctx, id, class, recheck)

@@ -55,10 +55,13 @@ func unescape(text string) string {
 	return text
 }
 
+// separators are what words of a name may be joined by.
+var separators = strings.NewReplacer("-", "", "_", "", ".", "")
+
 // isTokenName reports whether a parameter's name, or a word of it, is one of tokenNames:
 // X-Amz-Signature, accessToken, PHPSESSID.
 func isTokenName(name string) bool {
-	if tokenNames[strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(name))] {
+	if tokenNames[strings.ToLower(separators.Replace(name))] {
 		return true
 	}
 	for _, word := range splitName(name) {

@@ -90,11 +90,13 @@ func (k *Work) Serve(w http.ResponseWriter, r *request.Request, wanted Wanted, f
 	if err != nil {
 		return err
 	}
-	r.Place.Leave() // the body is not needed while the request waits
-	result, cached := found.Result, true
-	if found.Job != nil {
-		r.Job = found.Job.ID
-		job, waits, err := k.wait(r, found.Job, r.Prefer.Timeout())
+	r.Place.Leave() // neither the body nor what was made of it is needed while the request waits
+	r.Body = http.NoBody
+	kind, submitted := wanted.Kind, found.Job
+	result, cached, wasCached := found.Result, true, found.wasCached
+	if submitted != nil {
+		r.Job = submitted.ID
+		job, waits, err := k.wait(r, submitted, r.Prefer.Timeout())
 		switch {
 		case err != nil:
 			return err
@@ -107,13 +109,13 @@ func (k *Work) Serve(w http.ResponseWriter, r *request.Request, wanted Wanted, f
 		if job.State != jobs.Succeeded {
 			return ProblemOf(job)
 		}
-		result, cached = job.Result, found.wasCached
+		result, cached = job.Result, wasCached
 	}
 	body, err := finish(result, cached)
 	if err != nil {
 		return err
 	}
-	as := reading{wanted.Kind, r.View, r.Fields.Asked()}
+	as := reading{kind, r.View, r.Fields.Asked()}
 	viewed, err := k.options.Limits.ComputeOnce(r, body, as, func() ([]byte, error) { return r.Fields.Of(body, r.View), nil })
 	if err != nil {
 		return err

@@ -27,38 +27,62 @@ func (k *Work) Wait(r *request.Request, job *jobs.Job, timeout time.Duration) (*
 // useless to the caller, and the job continues. A caller who disconnects, or a server that
 // shuts down, ends the wait but not the job.
 func (k *Work) wait(r *request.Request, job *jobs.Job, timeout time.Duration) (*jobs.Job, waiting, error) {
+	if job.State.Ended() {
+		return job, waiting{}, nil
+	}
 	release, ok := k.waiters.Take(pace.Bound{Owner: r.Caller(), Most: maxWaiters})
 	if !ok {
 		timeout, release = 0, func() {}
 	}
 	defer release()
-	for end := time.Now().Add(timeout); !job.State.Ended(); {
-		ctx, cancel := context.WithTimeout(r.Context(), min(lookInterval, time.Until(end)))
-		stop := context.AfterFunc(k.options.Draining, cancel)
-		ended, err := k.options.Hub.Wait(ctx, job.ID)
-		stop()
-		cancel()
-		switch {
-		case err == nil && ended.Result == nil: // it failed, or was a row's: the cache has the result
-			ended, err = k.options.Tasks.Job(r.Context(), job.ID)
-			return ended, waiting{}, err
-		case err == nil:
-			k.options.Limits.PersonGoesOn()
-			return ended, waiting{}, nil
-		case errors.Is(err, jobs.ErrNotFound):
-			return nil, waiting{}, err
-		case r.Context().Err() != nil:
-			return nil, waiting{}, request.ErrClientClosedRequest.WithCause(err)
-		} // else the interval is over
-		if now, err := k.options.Tasks.Job(r.Context(), job.ID); err == nil { // else it is as it was
-			job = now
+	ended, leave := k.options.Hub.Ended(job.ID)
+	defer leave()
+	end, look := time.NewTimer(timeout), time.NewTicker(lookInterval)
+	defer end.Stop()
+	defer look.Stop()
+	site := siteOf(job)
+	// The record is read again; what the caller sent needs no memory until then.
+	job = &jobs.Job{ID: job.ID, Kind: job.Kind, Class: job.Class, State: job.State, Created: job.Created, Steps: job.Steps}
+	for isLook, isOver := false, timeout <= 0; ; {
+		if !isLook || k.mayBeHeldUp(r.Context(), job.Kind, site) {
+			now, err := k.options.Tasks.Job(r.Context(), job.ID)
+			switch {
+			case errors.Is(err, jobs.ErrNotFound):
+				return nil, waiting{}, err
+			case err != nil:
+				now = job
+			case now.State.Ended():
+				k.options.Limits.PersonGoesOn()
+				return now, waiting{}, nil
+			}
+			if isLook || isOver {
+				if waits := k.waitOf(r.Context(), now); waits.isFelt || isOver {
+					return now, waits, nil
+				}
+			}
 		}
-		waits := k.waitOf(r.Context(), job)
-		if waits.isFelt || k.options.Draining.Err() != nil || !time.Now().Before(end) {
-			return job, waits, nil
+		isLook = false
+		select {
+		case <-r.Context().Done():
+			return nil, waiting{}, request.ErrClientClosedRequest.WithCause(r.Context().Err())
+		case <-ended:
+		case <-look.C:
+			isLook = true
+		case <-end.C:
+			isOver = true
+		case <-k.options.Draining.Done():
+			isOver = true
 		}
 	}
-	return job, waiting{}, nil
+}
+
+// mayBeHeldUp reports whether a job of a kind, which fetches a page of a site, may wait for something
+// that it cannot have now: whether its record must be read to know. That of a comparison must be.
+func (k *Work) mayBeHeldUp(ctx context.Context, kind, site string) bool {
+	if _, lasts := k.options.Outages.Lasting(ctx); lasts >= outageGrace || kind == tasks.KindCompare {
+		return true
+	}
+	return site != "" && k.holds.paces(ctx, site)[site].Pause > 0
 }
 
 // The values of "waitingFor".

@@ -102,7 +102,7 @@ func (s *Store) ForgetRefusal(ctx context.Context, dedupKey string) (bool, error
 	if err != nil {
 		return false, fmt.Errorf("jobs: read a dedup key: %w", err)
 	}
-	if ended, err := s.ended(ctx, id); err != nil && !errors.Is(err, ErrNotFound) || err == nil && !ended {
+	if ended, err := s.ListEnded(ctx, []string{id}); err != nil || len(ended) == 0 {
 		return false, err
 	}
 	forgot, err := scriptForget.Run(ctx, s.redis, []string{key}, id).Bool()

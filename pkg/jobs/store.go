@@ -200,17 +200,11 @@ func (s *Store) Get(ctx context.Context, id string) (*Job, error) {
 	return parse(id, fields)
 }
 
-// ended reports whether a job has ended, without reading the rest of its record.
-func (s *Store) ended(ctx context.Context, id string) (bool, error) {
-	state, err := s.redis.HGet(ctx, keyJob(id), "state").Result()
-	if errors.Is(err, redis.Nil) {
-		return false, ErrNotFound
-	}
-	return State(state).Ended(), err
-}
-
 // ListEnded returns those of the jobs that have ended or do not exist any more.
 func (s *Store) ListEnded(ctx context.Context, ids []string) (gone []string, err error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
 	pipe := s.redis.Pipeline()
 	states := make([]*redis.StringCmd, len(ids))
 	for i, id := range ids {

@@ -3,14 +3,15 @@ package jobs
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
 	"ushuru/pkg/redisx"
 )
 
-// recheckInterval is how often a waiting caller reads the state of its job, in
-// case the message that the job has ended was lost.
+// recheckInterval is how often a Hub reads the states of the jobs that callers wait for, once for
+// all, in case the message that one has ended was lost.
 const recheckInterval = 1500 * time.Millisecond
 
 // Hub lets many callers wait for the end of jobs on one subscription, and watch
@@ -27,11 +28,11 @@ type Hub struct {
 
 // subject is a job or another record that callers wait for or watch.
 type subject struct {
-	callers  map[chan struct{}]bool // each gets a value when the subject may have changed
-	watchers int                    // callers for whom the record is polled
-	key      string                 // of the record, a hash
-	fields   []string               // of it that are polled
-	seen     string                 // at the last poll
+	callers  []chan struct{} // each gets a value when the subject may have changed
+	watchers int             // callers for whom the record is polled
+	key      string          // of the record, a hash
+	fields   []string        // of it that are polled
+	seen     string          // at the last poll
 }
 
 // NewHub makes a Hub. Its callers are woken only while Run runs.
@@ -39,8 +40,8 @@ func NewHub(store *Store) *Hub {
 	return &Hub{store: store, subjects: map[string]*subject{}}
 }
 
-// Run listens for jobs that end, and polls the watched records, until ctx ends. A
-// message that was lost is found by the waiting callers' own check.
+// Run listens for jobs that end, rechecks those that callers wait for, and polls the watched
+// records, until ctx ends.
 func (h *Hub) Run(ctx context.Context) {
 	var polling sync.WaitGroup
 	polling.Go(func() { h.pollLoop(ctx) })
@@ -67,48 +68,43 @@ func (h *Hub) Waiting() int {
 
 // Wait returns the job once it has ended, or the error of ctx. It returns
 // ErrNotFound when there is no such job.
-func (h *Hub) Wait(ctx context.Context, id string) (job *Job, err error) {
-	waitErr := h.wait(ctx, id, true, func() bool {
-		hasEnded, endedErr := h.store.ended(ctx, id)
-		if err = endedErr; err == nil && hasEnded {
-			job, err = h.store.Get(ctx, id)
-		}
-		return err == nil && hasEnded || errors.Is(err, ErrNotFound) // any other error: Redis may come back while there is time
-	})
-	if waitErr != nil {
-		return nil, waitErr
-	}
-	return job, err
-}
-
-// WaitEnded returns nil once the job has ended or its record is gone, or the error
-// of ctx. It is for callers that mostly stop waiting before: unlike Wait it does
-// not read the record before a message has come or recheckInterval has passed.
-func (h *Hub) WaitEnded(ctx context.Context, id string) error {
-	return h.wait(ctx, id, false, func() bool {
-		hasEnded, err := h.store.ended(ctx, id)
-		return hasEnded || errors.Is(err, ErrNotFound)
-	})
-}
-
-// wait looks whether a job is as it is waited for, at once if that is wanted, and after each message
-// and each interval. It returns nil once it is, or the error of ctx.
-func (h *Hub) wait(ctx context.Context, id string, atOnce bool, done func() bool) error {
-	ended, leave := h.subscribe(id, "")
+func (h *Hub) Wait(ctx context.Context, id string) (*Job, error) {
+	ended, leave := h.Ended(id)
 	defer leave()
-	ticker := time.NewTicker(recheckInterval)
-	defer ticker.Stop()
-	for !atOnce || !done() {
-		atOnce = true
+	for {
+		job, err := h.store.Get(ctx, id)
+		if err == nil && job.State.Ended() || errors.Is(err, ErrNotFound) {
+			return job, err
+		} // any other error: Redis may come back while there is time
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-ended:
+		}
+	}
+}
+
+// WaitEnded returns nil once the job has ended or its record is gone, or the error of ctx. It is for
+// callers that mostly stop waiting before: unlike Wait it does not read the record at once.
+func (h *Hub) WaitEnded(ctx context.Context, id string) error {
+	ended, leave := h.Ended(id)
+	defer leave()
+	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-ended:
-		case <-ticker.C:
+		}
+		if gone, err := h.store.ListEnded(ctx, []string{id}); err == nil && len(gone) > 0 {
+			return nil
 		}
 	}
-	return nil
 }
+
+// Ended signals on a channel that a job may have ended or be gone, until leave is called: read its
+// record, at once too. The signal comes with each message, and with each recheckInterval in which
+// the job has ended.
+func (h *Hub) Ended(id string) (ended <-chan struct{}, leave func()) { return h.subscribe(id, "") }
 
 func (h *Hub) wake(name string) {
 	h.mu.Lock()
@@ -119,7 +115,7 @@ func (h *Hub) wake(name string) {
 }
 
 func (s *subject) wake() {
-	for caller := range s.callers {
+	for _, caller := range s.callers {
 		select {
 		case caller <- struct{}{}:
 		default:
@@ -134,7 +130,7 @@ func (h *Hub) subscribe(name, key string, fields ...string) (changed chan struct
 	defer h.mu.Unlock()
 	s := h.subjects[name]
 	if s == nil {
-		s = &subject{callers: map[chan struct{}]bool{}}
+		s = &subject{}
 		h.subjects[name] = s
 	}
 	polled := 0
@@ -142,12 +138,12 @@ func (h *Hub) subscribe(name, key string, fields ...string) (changed chan struct
 		polled, s.key, s.fields = 1, key, fields
 	}
 	changed = make(chan struct{}, 1)
-	s.callers[changed] = true
+	s.callers = append(s.callers, changed)
 	s.watchers += polled
 	return changed, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		delete(s.callers, changed)
+		s.callers = slices.DeleteFunc(s.callers, func(c chan struct{}) bool { return c == changed })
 		s.watchers -= polled
 		if len(s.callers) == 0 {
 			delete(h.subjects, name)

@@ -59,16 +59,35 @@ func (h *Hub) poll(ctx context.Context) {
 	}
 }
 
-// pollLoop polls at each pollInterval until ctx ends.
+// recheck wakes the callers who wait for jobs that have ended or are gone.
+func (h *Hub) recheck(ctx context.Context) {
+	var ids []string
+	h.mu.Lock()
+	for name, s := range h.subjects {
+		if len(s.callers) > s.watchers {
+			ids = append(ids, name)
+		}
+	}
+	h.mu.Unlock()
+	gone, _ := h.store.ListEnded(ctx, ids) // the next recheck makes up for an error
+	for _, id := range gone {
+		h.wake(id)
+	}
+}
+
+// pollLoop polls and rechecks at each interval until ctx ends.
 func (h *Hub) pollLoop(ctx context.Context) {
-	ticker := time.NewTicker(pollInterval)
-	defer ticker.Stop()
+	poll, recheck := time.NewTicker(pollInterval), time.NewTicker(recheckInterval)
+	defer poll.Stop()
+	defer recheck.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-poll.C:
 			h.poll(ctx)
+		case <-recheck.C:
+			h.recheck(ctx)
 		}
 	}
 }

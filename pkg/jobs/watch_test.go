@@ -3,6 +3,7 @@ package jobs_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -15,6 +16,8 @@ import (
 
 // looksSeen counts the commands of every look of a Hub.
 type looksSeen struct {
+	command string // the first of a look
+
 	mu    sync.Mutex
 	sizes []int
 }
@@ -24,7 +27,7 @@ func (*looksSeen) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return
 
 func (l *looksSeen) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, commands []redis.Cmder) error {
-		if commands[0].Name() == "hmget" {
+		if commands[0].Name() == l.command {
 			l.mu.Lock()
 			l.sizes = append(l.sizes, len(commands))
 			l.mu.Unlock()
@@ -36,7 +39,7 @@ func (l *looksSeen) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pr
 func TestAllWhoFollowCostOneLook(t *testing.T) {
 	t.Parallel()
 	conn := redistest.Embedded(t)
-	seen := &looksSeen{}
+	seen := &looksSeen{command: "hmget"}
 	conn.Client().AddHook(seen)
 	store := jobs.NewStore(conn.Client())
 	hub := jobs.NewHub(store)
@@ -86,5 +89,43 @@ func TestAllWhoFollowCostOneLook(t *testing.T) {
 	}
 	if n := hub.Waiting(); n != 0 {
 		t.Errorf("%d still follow", n)
+	}
+}
+
+// TestEndsWithoutAMessageAreFoundByOneLook: callers who wait for two jobs learn of their ends, although
+// no message comes, and the looks ask for each job once.
+func TestEndsWithoutAMessageAreFoundByOneLook(t *testing.T) {
+	t.Parallel()
+	conn := redistest.Embedded(t)
+	seen := &looksSeen{command: "hget"}
+	conn.Client().AddHook(seen)
+	store := jobs.NewStore(conn.Client())
+	hub := jobs.NewHub(store)
+	ctx, cancel := context.WithCancel(t.Context())
+	var running, waiting sync.WaitGroup
+	running.Go(func() { hub.Run(ctx) })
+	defer running.Wait()
+	defer cancel()
+	const each = 20
+	one, other := run(t, store, newJob("https://a.example/1")), run(t, store, newJob("https://a.example/2"))
+	for range each {
+		for _, job := range []*jobs.Job{one, other} {
+			ended, leave := hub.Ended(job.ID)
+			waiting.Go(func() {
+				<-ended
+				leave()
+			})
+		}
+	}
+	keys, err := conn.Client().Keys(ctx, "job:*").Result()
+	must(t)(err)
+	for _, key := range keys {
+		must(t)(conn.Client().HSet(ctx, key, "state", string(jobs.Cancelled)).Err())
+	}
+	waiting.Wait()
+	seen.mu.Lock()
+	defer seen.mu.Unlock()
+	if len(seen.sizes) == 0 || slices.Max(seen.sizes) != 2 {
+		t.Errorf("got looks with %v commands, want 2: one for each job", seen.sizes)
 	}
 }
