@@ -92,7 +92,7 @@ func (k *Work) Serve(w http.ResponseWriter, r *request.Request, wanted Wanted, f
 	}
 	r.Place.Leave() // neither the body nor what was made of it is needed while the request waits
 	r.Body = http.NoBody
-	kind, submitted := wanted.Kind, found.Job
+	as, submitted := reading{wanted.Kind, r.View, r.Fields.Asked()}, found.Job
 	result, cached, wasCached := found.Result, true, found.wasCached
 	if submitted != nil {
 		r.Job = submitted.ID
@@ -115,7 +115,6 @@ func (k *Work) Serve(w http.ResponseWriter, r *request.Request, wanted Wanted, f
 	if err != nil {
 		return err
 	}
-	as := reading{kind, r.View, r.Fields.Asked()}
 	viewed, err := k.options.Limits.ComputeOnce(r, body, as, func() ([]byte, error) { return r.Fields.Of(body, r.View), nil })
 	if err != nil {
 		return err
