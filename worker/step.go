@@ -179,7 +179,7 @@ func (s *stepHandler) runStep(
 	defer watching.Wait()
 	ctx, stop := context.WithCancelCause(pace.WithOwner(ctx, job.Caller()))
 	defer stop(nil)
-	if s.hub != nil {
+	if s.hub != nil && job.ID != "" { // else there is no record
 		watching.Go(func() {
 			if s.hub.WaitEnded(ctx, job.ID) == nil {
 				stop(errJobEnded)
