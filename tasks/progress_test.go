@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"ushuru/pkg/jobs"
 )
@@ -75,5 +76,36 @@ func TestProgress(t *testing.T) {
 		if len(flow.parts) == 0 {
 			t.Errorf("no parts are known of %s", kind)
 		}
+	}
+}
+
+func TestCurrentStep(t *testing.T) {
+	now := time.Now()
+	for _, c := range []struct {
+		name  string
+		steps map[string]jobs.Step
+		want  string
+	}{
+		{"none yet", nil, ""},
+		{"one", map[string]jobs.Step{"scrape": {State: jobs.StepReady, Since: now}}, "scrape"},
+		{"one done", map[string]jobs.Step{"scrape": {State: jobs.StepDone, Since: now}}, ""},
+		{"after one done", map[string]jobs.Step{
+			"scrape": {State: jobs.StepDone, Since: now}, "match": {State: jobs.StepClaimed, Since: now.Add(-time.Second)},
+		}, "match"},
+		{"the later of two", map[string]jobs.Step{
+			"a": {State: jobs.StepReady, Since: now}, "b": {State: jobs.StepClaimed, Since: now.Add(time.Second)},
+		}, "b"},
+		{"two at once", map[string]jobs.Step{
+			"b": {State: jobs.StepReady, Since: now}, "a": {State: jobs.StepReady, Since: now},
+			"c": {State: jobs.StepReady, Since: now},
+		}, "a"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for range 20 { // maps have no order
+				if step := CurrentStep(&jobs.Job{Steps: c.steps}).Name; step != c.want {
+					t.Fatalf("step %q, want %q", step, c.want)
+				}
+			}
+		})
 	}
 }

@@ -149,23 +149,6 @@ func PausedQueues(ctx context.Context, client redis.UniversalClient) (paused []s
 	return paused, err
 }
 
-// QueueOfStep returns the queue of a step of a job; "" when there is no such step.
-func QueueOfStep(job *jobs.Job, step string) string {
-	policy, known := policies[job.Kind+":"+step]
-	if !known {
-		return ""
-	}
-	return queueOf(policy, job.Class)
-}
-
-// queueOf returns the queue of a step of a job.
-func queueOf(policy Policy, class jobs.Class) string {
-	if class == jobs.Bulk {
-		return policy.Queue + BulkSuffix
-	}
-	return policy.Queue
-}
-
 // QueueOf returns the queue of a role for the tasks of people, which has the name of the role.
 func QueueOf(role Role) string { return string(role) }
 

@@ -55,18 +55,16 @@ type Body struct {
 
 // NewBody returns a job without what it waits for.
 func NewBody(job *jobs.Job) Body {
-	step, attempt := currentStep(job)
-	body := Body{
-		Object: "job", ID: job.ID, Kind: job.Kind, State: job.State, Step: step, Attempt: attempt,
-		Created: localtime.Of(job.Created), Ended: localtime.Of(job.Ended), StepSince: localtime.Of(job.Steps[step].Since),
-		Progress: tasks.ProgressOf(job), Result: job.Result,
-	}
+	body := Body{Object: "job", ID: job.ID, Kind: job.Kind, State: job.State, Result: job.Result}
 	switch {
 	case !job.State.Ended():
 		body.Car = carRead(job)
 	case job.State != jobs.Succeeded:
 		body.Error = ProblemOf(job)
 	}
+	step := tasks.CurrentStep(job)
+	body.Step, body.Attempt, body.Progress = step.Name, step.Attempt+step.Retries, tasks.ProgressOf(job)
+	body.Created, body.Ended, body.StepSince = localtime.Of(job.Created), localtime.Of(job.Ended), localtime.Of(step.Since)
 	return body
 }
 

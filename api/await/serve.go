@@ -15,6 +15,7 @@ import (
 	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/pkg/cache"
+	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
@@ -275,6 +276,21 @@ func (k *Work) Submit(w http.ResponseWriter, r *request.Request, class jobs.Clas
 		return nil, ProblemOf(job)
 	}
 	return job, nil
+}
+
+// checkPause tells a person at once that the site of a listing has asked all
+// workers to pause, and until when. A job would wait for that, or end with the
+// same error.
+func (k *Work) checkPause(ctx context.Context, listing string) error {
+	host := hostOf(listing)
+	paces, err := fetch.PacesOf(ctx, k.options.Redis, host)
+	if err != nil {
+		return err
+	}
+	if paused := tasks.SitePaused(paces[host].Pause, tasks.OfferPage, nil); paused != nil {
+		return ErrorProblem(tasks.JobError(paused))
+	}
+	return nil
 }
 
 // CheckWebhook refuses a request that names a webhook which its key does not have, and reports
