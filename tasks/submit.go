@@ -84,16 +84,12 @@ func (e *Engine) Estimate(ctx context.Context, url, owner string, class jobs.Cla
 
 // SubmitResult returns a job that has succeeded with a result that was cached, so that
 // the subscribers of a job are notified of it too; the running one, if there is one. When
-// this process dies in between, the sweeper has the job make its result.
+// this process dies in between, the sweeper has the job make its result. The input is canonical.
 func (e *Engine) SubmitResult(
-	ctx context.Context, kind string, input any, by Requester, result json.RawMessage,
+	ctx context.Context, kind string, input json.RawMessage, by Requester, result json.RawMessage,
 ) (*jobs.Job, error) {
-	canonical, err := plainjson.Encode(input)
-	if err != nil {
-		return nil, err
-	}
 	job, joined, err := e.options.Jobs.Create(ctx, jobs.New{
-		Kind: kind, Class: by.Class, Owner: by.Owner, Input: canonical, Deadline: workflows[kind].deadline,
+		Kind: kind, Class: by.Class, Owner: by.Owner, Input: input, Deadline: workflows[kind].deadline,
 		Subscriber: by.subscriber(), Listed: by.isCaller(), Query: by.Query,
 	})
 	switch {

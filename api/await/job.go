@@ -143,12 +143,15 @@ func (k *Work) writeUnfinished(w http.ResponseWriter, r *request.Request, job *j
 		p.Job = job.ID
 		return p
 	}
+	w.Header().Set("Preference-Applied", r.Prefer.Applied(true))
+	if err := k.Accept(w, r, r.At(Path(job.ID))); err != nil {
+		return err
+	}
 	body := NewBody(job)
 	body.waitFor(waits)
 	body.Link(r.Representation)
 	body.Warnings = r.Warnings()
-	w.Header().Set("Preference-Applied", r.Prefer.Applied(true))
-	return k.WriteAccepted(w, r, body)
+	return request.WriteJSON(w, http.StatusAccepted, body)
 }
 
 // problem returns the response to a caller who waits for the job.
@@ -161,14 +164,15 @@ func (s waiting) problem() *problem.Problem {
 	return p
 }
 
-// WriteAccepted answers 202 with a job.
-func (k *Work) WriteAccepted(w http.ResponseWriter, r *request.Request, body Body) error {
+// Accept makes sure of a job that an answer 202 names, and sets the headers of that: where the job
+// is read, and when.
+func (k *Work) Accept(w http.ResponseWriter, r *request.Request, location string) error {
 	if err := k.Confirm(r.Context()); err != nil {
 		return err
 	}
-	w.Header().Set("Location", body.Location)
+	w.Header().Set("Location", location)
 	w.Header().Set("Retry-After", request.Seconds(request.PollAfter))
-	return request.WriteJSON(w, http.StatusAccepted, body)
+	return nil
 }
 
 // Confirm makes sure that what a response acknowledges, with 202 or 201, outlives the

@@ -108,20 +108,18 @@ func (l *Limits) CheckRate(w http.ResponseWriter, r *request.Request) error {
 // Take counts a request, and bytes that are stored for it, unless its key would exceed one of its
 // limits. It sets the headers RateLimit and Key-Bytes.
 func (l *Limits) Take(w http.ResponseWriter, r *request.Request, things ...pace.Kept) error {
-	if err := l.CheckRate(w, r); err != nil {
-		return err
-	}
-	account, ok, err := l.takeBytes(w, r, things)
+	account, ok, err := l.take(w, r, things)
 	if err != nil || ok {
 		return err
 	}
 	return tooManyBytes(account, total(things))
 }
 
-// takeBytes accounts for things unless the key would have more bytes than it may.
-func (l *Limits) takeBytes(
-	w http.ResponseWriter, r *request.Request, things []pace.Kept,
-) (account pace.Account, ok bool, err error) {
+// take is Take, and returns the account of a key that would have more bytes than it may.
+func (l *Limits) take(w http.ResponseWriter, r *request.Request, things []pace.Kept) (account pace.Account, ok bool, err error) {
+	if err := l.CheckRate(w, r); err != nil {
+		return account, false, err
+	}
 	if account, ok, err = l.options.Bytes.Take(r.Context(), r.Caller(), l.of(r).Bytes, things...); err == nil {
 		w.Header().Set("Key-Bytes", account.Header())
 	}
@@ -142,7 +140,7 @@ func (l *Limits) TakeRows(w http.ResponseWriter, r *request.Request, rows int, t
 	if leave, err = l.reserveRows(r, rows); err != nil {
 		return nil, err
 	}
-	account, ok, err := l.takeBytes(w, r, things)
+	account, ok, err := l.take(w, r, things)
 	if err == nil && !ok {
 		err = tooManyBytesOfRows(account, total(things), int64(rows))
 	}
@@ -239,18 +237,15 @@ const recordTTL = 25 * time.Hour
 // takeJob takes what a job needs, before it has a result, of the limits of the key: a place among
 // those that run, and the bytes of its record, of the records of the jobs that it needs, and of
 // what the caller sent.
-func (l *Limits) takeJob(w http.ResponseWriter, r *request.Request, wanted Wanted) (taken takenJob, err error) {
+func (l *Limits) takeJob(w http.ResponseWriter, r *request.Request, wanted Wanted, dedupKey string) (taken takenJob, err error) {
 	ctx := r.Context()
-	if taken.dedupKey, err = tasks.DedupKey(wanted.Kind, wanted.Input); err != nil {
-		return taken, err
-	}
-	taken.kept = []pace.Kept{{Size: jobs.RecordBytes, TTL: recordTTL}}
+	taken.dedupKey, taken.kept = dedupKey, []pace.Kept{{Size: jobs.RecordBytes, TTL: recordTTL}}
 	if wanted.Kind == tasks.KindCompare && wanted.result == nil {
 		taken.kept[0].Size *= 5 // two estimates and two reports
 	}
 	if wanted.Attachment != nil && wanted.result == nil {
 		size := int64(len(wanted.Attachment)) + pace.EntryOverhead
-		taken.kept = append(taken.kept, pace.Kept{Name: jobs.AttachmentName(taken.dedupKey), Size: size, TTL: jobs.AttachmentTTL})
+		taken.kept = append(taken.kept, pace.Kept{Name: jobs.AttachmentName(dedupKey), Size: size, TTL: jobs.AttachmentTTL})
 	}
 	if most := l.of(r).Jobs; most > 0 && wanted.result == nil {
 		taken.place, err = l.options.Jobs.Reserve(ctx, r.Holder(), most)
@@ -261,12 +256,8 @@ func (l *Limits) takeJob(w http.ResponseWriter, r *request.Request, wanted Wante
 			return taken, errTooManyJobs
 		}
 	}
-	account, ok, err := l.takeBytes(w, r, taken.kept)
-	if err == nil && !ok {
-		err = tooManyBytes(account, total(taken.kept))
-	}
-	if err != nil {
-		_ = l.track(r, taken.place, "") // else the place falls back by itself
+	if err = l.Take(w, r, taken.kept...); err != nil {
+		_ = l.options.Jobs.Track(context.WithoutCancel(ctx), r.Holder(), taken.place, "") // else the place falls back by itself
 	}
 	return taken, err
 }
@@ -275,31 +266,24 @@ func (l *Limits) takeJob(w http.ResponseWriter, r *request.Request, wanted Wante
 // also when the client has gone away. Without a job all is given back, unless Redis has the job
 // and its answer was lost.
 func (l *Limits) settle(r *request.Request, taken takenJob, job *jobs.Job) error {
-	if job == nil {
-		running, err := l.options.Jobs.AreRunning(context.WithoutCancel(r.Context()), []string{taken.dedupKey})
-		if err != nil || running[0] {
-			return l.track(r, taken.place, "") // the rest is kept until it expires
+	ctx := context.WithoutCancel(r.Context())
+	running, back := "", taken.kept[1:] // what was sent is not needed by a job that another has begun, or that has ended
+	switch {
+	case job == nil:
+		isRunning, err := l.options.Jobs.AreRunning(ctx, []string{taken.dedupKey})
+		if back = taken.kept; err != nil || isRunning[0] {
+			back = nil // it is kept until it expires
 		}
-		return errors.Join(l.track(r, taken.place, ""), l.GiveBack(r, taken.kept...))
+	case !job.State.Ended():
+		if running = job.ID; job.Caller() == r.Caller() {
+			back = nil
+		}
 	}
-	running := job.ID
-	if job.State.Ended() {
-		running = ""
-	}
-	err := l.track(r, taken.place, running)
-	// What the caller sent is not needed by a job that another has begun, or that has ended.
-	if attached := taken.kept[1:]; len(attached) > 0 && (job.Caller() != r.Caller() || running == "") {
-		err = errors.Join(err, l.GiveBack(r, attached...))
+	err := l.options.Jobs.Track(ctx, r.Holder(), taken.place, running)
+	if len(back) > 0 {
+		err = errors.Join(err, l.GiveBack(r, back...))
 	}
 	return err
-}
-
-// track counts a running job in the place that was taken for it; "" counts none.
-func (l *Limits) track(r *request.Request, place, job string) error {
-	if place == "" {
-		return nil
-	}
-	return l.options.Jobs.Track(context.WithoutCancel(r.Context()), r.Holder(), place, job)
 }
 
 // GiveBack ends the count of what was taken and is not kept, also when the client has gone away.

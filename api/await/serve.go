@@ -5,8 +5,10 @@ package await
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -19,6 +21,7 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
+	"ushuru/pkg/plainjson"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
@@ -98,19 +101,20 @@ func (k *Work) Serve(w http.ResponseWriter, r *request.Request, wanted Wanted, f
 	if submitted != nil {
 		r.Job = submitted.ID
 		job, waits, err := k.wait(r, submitted, r.Prefer.Timeout())
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case !job.State.Ended():
-			return k.writeUnfinished(w, r, job, waits)
 		}
-		if applied := r.Prefer.Applied(false); applied != "" {
+		if applied := r.Prefer.Applied(false); applied != "" && job.State.Ended() {
 			w.Header().Set("Preference-Applied", applied)
 		}
-		if job.State != jobs.Succeeded {
+		switch {
+		case job.State == jobs.Succeeded:
+			result, cached = job.Result, wasCached
+		case job.State.Ended():
 			return ProblemOf(job)
+		default:
+			return k.writeUnfinished(w, r, job, waits)
 		}
-		result, cached = job.Result, wasCached
 	}
 	body, err := finish(result, cached)
 	if err != nil {
@@ -257,7 +261,11 @@ func (k *Work) Submit(w http.ResponseWriter, r *request.Request, class jobs.Clas
 			return nil, err
 		}
 	}
-	taken, err := k.options.Limits.takeJob(w, r, wanted)
+	input, err := plainjson.Encode(wanted.Input)
+	if err != nil {
+		return nil, err
+	}
+	taken, err := k.options.Limits.takeJob(w, r, wanted, jobs.DedupKey(wanted.Kind, input))
 	if err != nil {
 		return nil, err
 	}
@@ -265,9 +273,9 @@ func (k *Work) Submit(w http.ResponseWriter, r *request.Request, class jobs.Clas
 		Owner: r.Key.ID, Class: class, Query: r.QueryString(), Attachment: wanted.Attachment, Origin: r.Origin(),
 	}
 	if wanted.result != nil {
-		job, err = k.options.Tasks.SubmitResult(ctx, wanted.Kind, wanted.Input, by, wanted.result)
+		job, err = k.options.Tasks.SubmitResult(ctx, wanted.Kind, input, by, wanted.result)
 	} else {
-		job, err = k.options.Tasks.Submit(ctx, wanted.Kind, wanted.Input, by)
+		job, err = k.options.Tasks.Submit(ctx, wanted.Kind, json.RawMessage(input), by)
 	}
 	if err = errors.Join(err, k.options.Limits.settle(r, taken, job)); err != nil {
 		return nil, request.ErrUnavailable.WithCause(err)
@@ -282,12 +290,15 @@ func (k *Work) Submit(w http.ResponseWriter, r *request.Request, class jobs.Clas
 // workers to pause, and until when. A job would wait for that, or end with the
 // same error.
 func (k *Work) checkPause(ctx context.Context, listing string) error {
-	host := hostOf(listing)
-	paces, err := fetch.PacesOf(ctx, k.options.Redis, host)
+	page, err := url.Parse(listing)
+	if err != nil {
+		return nil // the job says what is wrong with it
+	}
+	paces, err := fetch.PacesOf(ctx, k.options.Redis, page.Host)
 	if err != nil {
 		return err
 	}
-	if paused := tasks.SitePaused(paces[host].Pause, tasks.OfferPage, nil); paused != nil {
+	if paused := tasks.SitePaused(paces[page.Host].Pause, tasks.OfferPage, nil); paused != nil {
 		return ErrorProblem(tasks.JobError(paused))
 	}
 	return nil

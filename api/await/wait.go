@@ -135,8 +135,8 @@ func (k *Work) waitOf(ctx context.Context, job *jobs.Job) waiting {
 	what, at := waitingForWorker, ""
 	for i, o := range open {
 		step := tasks.CurrentStep(o)
-		if slices.Contains(queues, step.Queue) {
-			return waiting{what: WaitingForQueue, said: message.New("waiting/queue_paused", message.Values{"queue": step.Queue})}
+		if said, paused := queues[step.Queue]; paused {
+			return waiting{what: WaitingForQueue, said: said}
 		}
 		if step.Name == tasks.StepCalculate && outage.Reason != "" {
 			return waiting{what: WaitingForAuthority, said: outage.Notice(), isFelt: lasts >= outageGrace}
@@ -192,15 +192,6 @@ func sitesOf(open []*jobs.Job) []string {
 	return sites
 }
 
-// hostOf returns the host of a listing; "" when there is none.
-func hostOf(listing string) string {
-	parsed, err := url.Parse(listing)
-	if err != nil {
-		return ""
-	}
-	return parsed.Host
-}
-
 // siteOf returns the site whose page an estimate fetches; "" when the caller sent the page, and for
 // other kinds of jobs.
 func siteOf(job *jobs.Job) string {
@@ -208,7 +199,11 @@ func siteOf(job *jobs.Job) string {
 	if job.Kind != tasks.KindEstimate || json.Unmarshal(job.Input, &input) != nil || input.Page != "" {
 		return ""
 	}
-	return hostOf(input.URL)
+	page, err := url.Parse(input.URL)
+	if err != nil {
+		return ""
+	}
+	return page.Host
 }
 
 // holds knows what holds work up, for many callers of one process: which sites pause or are
@@ -219,9 +214,9 @@ type holds struct {
 
 	mu     sync.Mutex
 	sites  map[string]sitePace
-	queues []string
-	read   time.Time // the queues
-	failed time.Time // when Redis last did not answer
+	queues map[string]message.Notice // that are paused
+	read   time.Time                 // the queues
+	failed time.Time                 // when Redis last did not answer
 }
 
 // sitePace is the pace of a site as it was read at a time.
@@ -280,19 +275,24 @@ func (h *holds) paces(parent context.Context, hosts ...string) map[string]fetch.
 	return paces
 }
 
-// pausedQueues returns the queues that an operator has paused.
-func (h *holds) pausedQueues(parent context.Context) []string {
+// pausedQueues returns the queues that an operator has paused, and what is said of each.
+func (h *holds) pausedQueues(parent context.Context) map[string]message.Notice {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if time.Since(h.read) >= lookInterval {
-		h.ask(parent, func(ctx context.Context) error {
-			queues, err := tasks.PausedQueues(ctx, h.redis)
-			if err == nil {
-				h.queues, h.read = queues, time.Now()
-			}
-			return err
-		})
+	if time.Since(h.read) < lookInterval {
+		return h.queues
 	}
+	h.ask(parent, func(ctx context.Context) error {
+		paused, err := tasks.PausedQueues(ctx, h.redis)
+		if err != nil {
+			return err
+		}
+		h.queues, h.read = map[string]message.Notice{}, time.Now()
+		for _, queue := range paused {
+			h.queues[queue] = message.New("waiting/queue_paused", message.Values{"queue": queue})
+		}
+		return nil
+	})
 	return h.queues
 }
 
@@ -329,8 +329,8 @@ func (k *Work) SlowestSite(ctx context.Context, rows map[string]int) (slowest Sl
 func (k *Work) PausedForRows(ctx context.Context) *message.Notice {
 	paused := k.holds.pausedQueues(ctx)
 	for _, role := range tasks.Roles {
-		if queue := tasks.QueueOf(role) + tasks.BulkSuffix; role != tasks.RoleAI && slices.Contains(paused, queue) {
-			return new(message.New("waiting/queue_paused", message.Values{"queue": queue}))
+		if said, isPaused := paused[tasks.QueueOf(role)+tasks.BulkSuffix]; isPaused && role != tasks.RoleAI {
+			return &said
 		}
 	}
 	return nil

@@ -45,7 +45,10 @@ func (s *Resource) RetryJob(w http.ResponseWriter, plain *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.options.Work.WriteAccepted(w, r, body)
+	if err := s.options.Work.Accept(w, r, body.Location); err != nil {
+		return err
+	}
+	return request.WriteJSON(w, http.StatusAccepted, body)
 }
 
 // retryable returns a job that the caller's key has requested and that can be retried.

@@ -112,7 +112,7 @@ func EstimateExpiry(now, quarterEnd time.Time) time.Time {
 type Cache struct {
 	redis  redis.Cmdable
 	recent *recent
-	latest *latest
+	latest *lru.Cache[Key, latestPut]
 	owner  string // id of the API key whose bytes are used by what is put; "" for none
 	// onLookup is called for every look-up; nil: nothing is.
 	onLookup func(cache string, hit bool)
@@ -131,8 +131,21 @@ func (c *Cache) OnLookup(do func(cache string, hit bool)) *Cache {
 
 // New returns a Cache on a Redis connection, which the caller closes.
 func New(client redis.UniversalClient) *Cache {
-	return &Cache{redis: client, recent: newRecent(), latest: newLatest()}
+	latest, _ := lru.New[Key, latestPut](maxLatest) // the only error is a size below one
+	return &Cache{redis: client, recent: newRecent(), latest: latest}
 }
+
+// latestPut is what PutOften put last under a key, and when. For latestPeriod it is not put again;
+// it is small, and bounded by its number.
+type latestPut struct {
+	data string
+	at   time.Time
+}
+
+const (
+	maxLatest    = 10_000
+	latestPeriod = time.Minute
+)
 
 // Get returns the bytes that Put or PutRaw cached; nil when nothing is cached under the key. In
 // those of Put "cached" is true. The caller must not change them.
@@ -224,14 +237,15 @@ func (c *Cache) PutRaw(ctx context.Context, key Key, data []byte, expiry time.Ti
 // not put again.
 func (c *Cache) PutOften(ctx context.Context, key Key, data []byte, expiry time.Time) error {
 	lifetime := time.Until(expiry)
-	if lifetime <= 0 || c.latest.has(key, data) {
+	last, ok := c.latest.Get(key)
+	if lifetime <= 0 || ok && last.data == string(data) && time.Since(last.at) < latestPeriod {
 		return nil
 	}
 	packed := redisx.Pack(data)
 	err := c.redis.SetArgs(ctx, string(key), packed, redis.SetArgs{Get: true, TTL: lifetime}).Err()
 	isNew := errors.Is(err, redis.Nil) // there was nothing
 	if err == nil || isNew {
-		c.latest.add(key, data)
+		c.latest.Add(key, latestPut{string(data), time.Now()})
 	}
 	if isNew {
 		pipe := c.redis.Pipeline()
@@ -272,31 +286,3 @@ func Marked(response []byte, cached bool) ([]byte, error) {
 	}
 	return nil, ErrNoFlag
 }
-
-// latest remembers, for at most a minute, what was put last under each key. It is for
-// small entries, and bounded by their number.
-type latest struct{ put *lru.Cache[Key, latestPut] }
-
-// latestPut is what was put, and when.
-type latestPut struct {
-	data string
-	at   time.Time
-}
-
-const (
-	maxLatest    = 10_000
-	latestPeriod = time.Minute
-)
-
-func newLatest() *latest {
-	put, _ := lru.New[Key, latestPut](maxLatest) // the only error is a size below one
-	return &latest{put}
-}
-
-// has reports whether the data were put last under the key.
-func (l *latest) has(key Key, data []byte) bool {
-	last, ok := l.put.Get(key)
-	return ok && last.data == string(data) && time.Since(last.at) < latestPeriod
-}
-
-func (l *latest) add(key Key, data []byte) { l.put.Add(key, latestPut{string(data), time.Now()}) }

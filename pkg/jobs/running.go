@@ -3,11 +3,16 @@ package jobs
 import (
 	"context"
 	"crypto/rand"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"ushuru/pkg/pace"
+	"ushuru/pkg/redisx"
 )
 
 const (
@@ -35,11 +40,7 @@ func (s *Store) Reserve(ctx context.Context, owner pace.Holder, maxJobs int) (pl
 	if ok, err := take(); ok || err != nil {
 		return place, err
 	}
-	ids, err := s.tracked(ctx, owner)
-	if err != nil {
-		return "", err
-	}
-	ended, err := s.ListEnded(ctx, ids)
+	_, ended, err := s.tracked(ctx, owner)
 	if err != nil || len(ended) == 0 {
 		return "", err
 	}
@@ -53,8 +54,11 @@ func (s *Store) Reserve(ctx context.Context, owner pace.Holder, maxJobs int) (pl
 }
 
 // Track gives a place back that Reserve took, and counts a job in its stead until it has
-// ended; with the id "" none.
+// ended; with the id "" none. Without a place nothing is counted.
 func (s *Store) Track(ctx context.Context, owner pace.Holder, place, id string) error {
+	if place == "" {
+		return nil
+	}
 	things := []pace.Kept{{Name: place}}
 	if id != "" {
 		things = append(things, pace.Kept{Name: id, Size: 1, TTL: runningTTL})
@@ -65,16 +69,63 @@ func (s *Store) Track(ctx context.Context, owner pace.Holder, place, id string) 
 
 // CountRunning returns how many jobs of an owner run, without those of batches.
 func (s *Store) CountRunning(ctx context.Context, owner string) (int, error) {
-	ids, err := s.tracked(ctx, pace.Holder{Whole: owner})
-	if err != nil {
-		return 0, err
-	}
-	ended, err := s.ListEnded(ctx, ids)
-	return len(ids) - len(ended), err
+	all, ended, err := s.tracked(ctx, pace.Holder{Whole: owner})
+	return all - len(ended), err
 }
 
-// tracked returns the jobs that Track counted; some have ended.
-func (s *Store) tracked(ctx context.Context, owner pace.Holder) ([]string, error) {
+// tracked returns how many jobs Track counts, and those of them that have ended.
+func (s *Store) tracked(ctx context.Context, owner pace.Holder) (all int, ended []string, err error) {
 	names, err := s.running().Names(ctx, owner)
-	return slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, reserved) }), err
+	if err != nil {
+		return 0, nil, err
+	}
+	ids := slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, reserved) })
+	ended, err = s.ListEnded(ctx, ids)
+	return len(ids), ended, err
+}
+
+// ListEnded returns those of the jobs that have ended or do not exist any more.
+func (s *Store) ListEnded(ctx context.Context, ids []string) (gone []string, err error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	pipe := s.redis.Pipeline()
+	states := make([]*redis.StringCmd, len(ids))
+	for i, id := range ids {
+		states[i] = pipe.HGet(ctx, keyJob(id), "state")
+	}
+	if err := redisx.Exec(ctx, pipe); err != nil {
+		return nil, err
+	}
+	for i, id := range ids {
+		state, err := states[i].Result()
+		if err != nil && !errors.Is(err, redis.Nil) {
+			return nil, err
+		}
+		if err != nil || State(state).Ended() {
+			gone = append(gone, id)
+		}
+	}
+	return gone, nil
+}
+
+// AreRunning reports for each of the dedup keys whether an unfinished job has it.
+func (s *Store) AreRunning(ctx context.Context, dedupKeys []string) ([]bool, error) {
+	if len(dedupKeys) == 0 {
+		return nil, nil
+	}
+	found := make([]*redis.IntCmd, len(dedupKeys))
+	if _, err := s.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		for i, key := range dedupKeys {
+			found[i] = pipe.Exists(ctx, keyDedup(slotOfDedup(key), key))
+		}
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("jobs: running jobs: %w", err)
+	}
+	running := make([]bool, len(dedupKeys))
+	for i, reply := range found {
+		running[i] = reply.Val() > 0
+	}
+	return running, nil
 }

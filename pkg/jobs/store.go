@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -131,26 +130,6 @@ func (s *Store) Create(ctx context.Context, n New, steps ...string) (job *Job, j
 	return running, true, s.keepActive(ctx, running, job, n)
 }
 
-// AreRunning reports for each of the dedup keys whether an unfinished job has it.
-func (s *Store) AreRunning(ctx context.Context, dedupKeys []string) ([]bool, error) {
-	if len(dedupKeys) == 0 {
-		return nil, nil
-	}
-	pipe := s.redis.Pipeline()
-	found := make([]*redis.IntCmd, len(dedupKeys))
-	for i, key := range dedupKeys {
-		found[i] = pipe.Exists(ctx, keyDedup(slotOfDedup(key), key))
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, fmt.Errorf("jobs: running jobs: %w", err)
-	}
-	running := make([]bool, len(dedupKeys))
-	for i, reply := range found {
-		running[i] = reply.Val() > 0
-	}
-	return running, nil
-}
-
 // keepActive removes the id of a job that was not created from the sweeper's set,
 // and makes sure that the one that was joined is in it: its creator may have
 // crashed in between. The list of the owner has the one that was joined.
@@ -198,31 +177,6 @@ func (s *Store) Get(ctx context.Context, id string) (*Job, error) {
 		return nil, ErrNotFound
 	}
 	return parse(id, fields)
-}
-
-// ListEnded returns those of the jobs that have ended or do not exist any more.
-func (s *Store) ListEnded(ctx context.Context, ids []string) (gone []string, err error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	pipe := s.redis.Pipeline()
-	states := make([]*redis.StringCmd, len(ids))
-	for i, id := range ids {
-		states[i] = pipe.HGet(ctx, keyJob(id), "state")
-	}
-	if err := redisx.Exec(ctx, pipe); err != nil {
-		return nil, err
-	}
-	for i, id := range ids {
-		state, err := states[i].Result()
-		if err != nil && !errors.Is(err, redis.Nil) {
-			return nil, err
-		}
-		if err != nil || State(state).Ended() {
-			gone = append(gone, id)
-		}
-	}
-	return gone, nil
 }
 
 // parseReply decodes a record that a script returned.

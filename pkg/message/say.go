@@ -86,10 +86,6 @@ var forms = []string{"", "tzs", "usd", "date", "month", "word", "words", "quote"
 // inForm returns a value in a form.
 func inForm(form, value, lang string) string {
 	switch form {
-	case "tzs":
-		return money.SayShillings(value, lang == Swahili)
-	case "usd":
-		return money.SayDollars(value)
 	case "date":
 		return date(value, lang)
 	case "month":
@@ -100,6 +96,10 @@ func inForm(form, value, lang string) string {
 		return words(value, lang)
 	case "quote":
 		return "“" + value + "”"
+	case "tzs":
+		return money.SayShillings(value, lang == Swahili)
+	case "usd":
+		return money.SayDollars(value)
 	}
 	return value
 }
