@@ -72,7 +72,7 @@ func (p *Phrases) InLong(s string) bool {
 		s = strings.ToLower(s)
 	}
 	for at := 0; ; at++ {
-		if at = p.words.next(s, at); at < 0 {
+		if at, _ = p.words.next(s, at); at < 0 {
 			return false
 		}
 		from, to := max(0, at-beforeWord), min(len(s), at+afterWord)

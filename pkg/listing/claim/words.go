@@ -38,30 +38,40 @@ func NewWords(words ...string) *Words {
 
 // In reports whether a text contains one of the words.
 func (w *Words) In(s string) bool {
+	return w.Any(s, func(string, string, string) bool { return true })
+}
+
+// Any reports whether a text contains one of the words between two texts that meet a condition.
+func (w *Words) Any(s string, meets func(word, before, after string) bool) bool {
 	if !isASCII(s) {
 		s = strings.ToLower(s)
 	}
-	return w.next(s, 0) >= 0
+	for at, own := w.next(s, 0); at >= 0; at, own = w.next(s, at+1) {
+		if meets(own, s[:at], s[at+len(own):]) {
+			return true
+		}
+	}
+	return false
 }
 
-// next returns where the first of the words from a place on begins in a text, -1 for none.
-// Letters outside ASCII must be in lower case.
-func (w *Words) next(s string, from int) int {
+// next returns the first of the words from a place on, and where it begins in a text; -1 for
+// none. Letters outside ASCII must be in lower case.
+func (w *Words) next(s string, from int) (at int, found string) {
 	for i := from; i < len(s); i++ {
 		if !w.isFirst[s[i]] {
 			continue
 		}
 		for _, own := range w.byFirst[s[i]] {
-			if hasPrefixFold(s[i:], own.text) && (!own.starts || i == 0 || !isWordByte(s[i-1])) {
-				return i
+			if hasPrefixFold(s[i:], own.text) && (!own.starts || i == 0 || !IsWordByte(s[i-1])) {
+				return i, own.text
 			}
 		}
 	}
-	return -1
+	return -1, ""
 }
 
-// isWordByte reports a byte of a word as \b of expressions means it.
-func isWordByte(b byte) bool {
+// IsWordByte reports a byte of a word as \b of expressions means it.
+func IsWordByte(b byte) bool {
 	b = lower(b)
 	return b-'a' <= 'z'-'a' || b-'0' <= 9 || b == '_'
 }

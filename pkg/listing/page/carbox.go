@@ -11,12 +11,8 @@ import (
 	"ushuru/pkg/listing/dom"
 )
 
-// amountMarks are the currencies and words of which an amount of money, or the word for a price
-// that is not given, has one, and amountForm matches those.
-var (
-	amountMarks = claim.NewWords("$", "¥", "€", "£", "usd", "jpy", "tzs", "kes", "円", "ask", "sold")
-	amountForm  = regexp.MustCompile(`(?i)(?:us\$|usd|[$¥€£]|jpy|tzs|kes) ?\d|\d ?(?:usd|円|万円|jpy)|\b(?:ask|sold)\b`)
-)
+// amountMarks are the currencies of amounts of money, and the words for a price that is not given.
+var amountMarks = claim.NewWords("$", "¥", "€", "£", "usd", "jpy", "tzs", "kes", "万円", "円", "ask", "sold")
 
 var amountShown = regexp.MustCompile(`(?i)(?:US ?\$|A\$|USD|JPY|EUR|GBP|TZS|TSh|KES|KSh|ZAR|[$¥€£])\s?\d[\d,.\x{a0} ]*\d|` +
 	`\d[\d,.]*\s?(?:USD|JPY|EUR|TZS|KES|万円|円|€)`)
@@ -26,7 +22,24 @@ func AmountIn(s string) string { return strings.TrimSpace(amountShown.FindString
 
 // hasAmount reports a text with an amount of money, or the word for a price that is not
 // given.
-func hasAmount(s string) bool { return amountMarks.In(s) && amountForm.MatchString(s) }
+func hasAmount(s string) bool {
+	return amountMarks.Any(s, func(mark, before, after string) bool {
+		amount := strings.TrimSuffix(before, " ")
+		isAfter := amount != "" && amount[len(amount)-1]-'0' <= 9
+		switch mark {
+		case "ask", "sold":
+			return (before == "" || !claim.IsWordByte(before[len(before)-1])) && (after == "" || !claim.IsWordByte(after[0]))
+		case "円", "万円":
+			return isAfter
+		case "usd", "jpy":
+			if isAfter {
+				return true
+			}
+		}
+		after = strings.TrimPrefix(after, " ")
+		return after != "" && after[0]-'0' <= 9
+	})
+}
 
 // hasCarWords reports whether a box looks as if it were about a car: with a price, a
 // year or a make.
