@@ -12,6 +12,7 @@ var ErrTooManySteps = errors.New("the page takes too many steps to read")
 // Budget is what the reading of one page may still cost. A nil Budget has no limits.
 type Budget struct {
 	left    int
+	check   int          // of left at which the time is looked at next
 	stopped func() error // why the reading must end, nil while it need not
 }
 
@@ -34,7 +35,7 @@ func Limit(ctx context.Context, steps int, read func(*Budget) error) (err error)
 			err = over.cause
 		}
 	}()
-	return read(&Budget{left: steps, stopped: ctx.Err})
+	return read(&Budget{left: steps, check: steps, stopped: ctx.Err})
 }
 
 // Spend uses some steps up. It does not return when the budget is spent: Limit does.
@@ -42,14 +43,18 @@ func (b *Budget) Spend(steps int) {
 	if b == nil {
 		return
 	}
-	before := b.left
-	b.left -= steps
+	if b.left -= steps; b.left < b.check {
+		b.look()
+	}
+}
+
+// look ends the reading when the budget is spent or its time is over.
+func (b *Budget) look() {
 	if b.left < 0 {
 		panic(exceeded{ErrTooManySteps})
 	}
-	if before/checkEvery != b.left/checkEvery {
-		b.Check()
-	}
+	b.check = max(b.left-checkEvery, 0)
+	b.Check()
 }
 
 // Check ends the reading when its time is over.

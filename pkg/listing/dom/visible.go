@@ -143,12 +143,9 @@ func IsHidden(n *html.Node) bool { return isMarked(n, hiddenMark) }
 func IsStruck(n *html.Node) bool { return isMarked(n, struckMark) }
 
 func isMarked(n *html.Node, mark string) bool {
-	for _, a := range slices.Backward(n.Attr) {
-		switch key := a.Key; {
-		case key == mark:
+	for i := len(n.Attr) - 1; i >= 0 && n.Attr[i].Key[0] <= 'Z'; i-- { // the marks are the last
+		if n.Attr[i].Key == mark {
 			return true
-		case key[0] > 'Z': // of the page: the marks are the last
-			return false
 		}
 	}
 	return false
