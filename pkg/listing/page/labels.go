@@ -308,7 +308,7 @@ func isOtherCar(c, main *card, all []*card) bool {
 // as written.
 func differ(a, b *card) bool {
 	for _, field := range identifying {
-		if contradict(field, a, b) {
+		if one, two := a.first[field], b.first[field]; one != "" && two != "" && !claim.Equal(field, one, two) {
 			return true
 		}
 	}
@@ -323,9 +323,4 @@ func differ(a, b *card) bool {
 		}
 	}
 	return differing >= 2 || differing == 1 && agreeing == 0
-}
-
-func contradict(field string, a, b *card) bool {
-	one, two := a.first[field], b.first[field]
-	return one != "" && two != "" && !claim.Equal(field, one, two)
 }

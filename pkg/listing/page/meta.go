@@ -30,14 +30,10 @@ var makes = func() map[string]string {
 // is false when the name is unknown.
 func KnownMake(name string) (string, bool) {
 	key := claim.Squash(claim.Plain(name))
-	if known, ok := makes[key]; ok {
-		return known, true
+	known, ok := makes[key]
+	if authority, other := chassis.MakeOfKey(key); !ok && other {
+		known, ok = makes[claim.Squash(authority)]
 	}
-	authority, ok := chassis.MakeOfKey(key)
-	if !ok {
-		return "", false
-	}
-	known, ok := makes[claim.Squash(authority)]
 	return known, ok
 }
 

@@ -16,6 +16,7 @@ const maxRepairSize = 2 << 20
 
 var (
 	tagLine    = regexp.MustCompile(`(?m)^[ \t]*<(?:!--.*-->|/?[a-zA-Z][^\n]*>)`)
+	endOfText  = regexp.MustCompile("`|\\*/|\\\\\n")
 	endTagLine = regexp.MustCompile(`(?mi)^[ \t]*</(?:td|tr|table|tbody|div|ul|li|p|dl|dd|span|section|main|body)>`)
 )
 
@@ -65,12 +66,7 @@ func swallowed(script *html.Node) string {
 		return ""
 	}
 	markup := code[cut[0]:]
-	for _, sign := range []string{"`", "*/", "\\\n"} {
-		if strings.Contains(markup, sign) {
-			return ""
-		}
-	}
-	if strings.TrimSpace(code[:cut[0]]) == "" || !endTagLine.MatchString(markup) {
+	if strings.TrimSpace(code[:cut[0]]) == "" || endOfText.MatchString(markup) || !endTagLine.MatchString(markup) {
 		return ""
 	}
 	return markup
