@@ -41,7 +41,7 @@ var readers = []reader{
 	{claim.FieldCF, true, freighted, setCF},
 	{claim.FieldBody, false, plain, func(c *vehicle.Car, s string) { c.BodyType = s }},
 	{claim.FieldColour, false, colour, func(c *vehicle.Car, s string) { c.Colour = s }},
-	{claim.FieldMileage, true, number(claim.ParseMileage), func(c *vehicle.Car, s string) { km := claim.Digits(s); c.MileageKM = &km }},
+	{claim.FieldMileage, true, number(claim.ParseMileage), func(c *vehicle.Car, s string) { c.MileageKM = new(claim.Digits(s)) }},
 	{claim.FieldTransmission, false, plain, func(c *vehicle.Car, s string) { c.Transmission = s }},
 	{claim.FieldSteering, false, plain, func(c *vehicle.Car, s string) { c.Steering = s }},
 	{claim.FieldStock, false, plain, func(c *vehicle.Car, s string) { c.StockNo = s }},

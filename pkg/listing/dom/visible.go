@@ -24,7 +24,8 @@ func MarkVisibility(root *html.Node, sheets []*html.Node) {
 		own := looksOf(n)
 		byKind := seen[kind{n.Data, own.classes}]
 		if byKind == nil {
-			byKind = &kindEffect{isHiddenClass(own.classes), isStruckClass(own.classes) || isStruckTag(n.DataAtom), rules.mayStyle(n, own)}
+			strikes := isStruckClass(own.classes) || isStruckTag(n.DataAtom)
+			byKind = &kindEffect{isHiddenClass(own.classes), strikes, rules.mayStyle(n, own)}
 			seen[kind{n.Data, own.classes}] = byKind
 		}
 		var styled, ruled effect

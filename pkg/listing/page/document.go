@@ -199,12 +199,10 @@ func isPlainPath(s string) bool {
 	if !strings.HasPrefix(s, "/") || strings.Contains(s, "//") || strings.Contains(s, "/.") {
 		return false
 	}
-	for i := range len(s) {
-		if c := s[i] | 0x20; !(c-'a' <= 'z'-'a' || s[i]-'-' <= '9'-'-' || s[i] == '_' || s[i] == '=') {
-			return false
-		}
-	}
-	return true
+	return strings.IndexFunc(s, func(r rune) bool {
+		isLetter := r|0x20 >= 'a' && r|0x20 <= 'z'
+		return !isLetter && (r < '-' || r > '9') && r != '_' && r != '='
+	}) < 0
 }
 
 // Absolute resolves a link of the page; "" when it is not http or https.
