@@ -1,0 +1,45 @@
+package page
+
+import (
+	"net/url"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestALinkResolvesAsTheStandardLibraryResolvesIt(t *testing.T) {
+	t.Parallel()
+	for _, from := range []string{"https://user@cars.example.com/stock/1?a=b#c", "https://cars.example.com", "", "mailto:a@example.com"} {
+		base, err := url.Parse(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := &Document{URL: base, Base: base}
+		for _, link := range []string{
+			"/", "/a/b", "/a/b/", "/make=1/sortkey=n/", "/A_b-c.html", " /a ", "//other.example.com/a", "/a//b", "/./a", "/a/../b", "/a/.b",
+			"/a%20b", "/a b", "/a?q=1", "/a#f", "/a:b", "/é", "/a;b", "a/b", "?q=1", "#f", "",
+		} {
+			want, err := base.Parse(strings.TrimSpace(link))
+			if err != nil {
+				want = &url.URL{}
+			}
+			if got := doc.Resolve(link); got.String() != want.String() || !reflect.DeepEqual(got, want) {
+				t.Errorf("%q from %q: got %#v, want %#v", link, from, got, want)
+			}
+		}
+	}
+}
+
+func TestAnAmountIsAMarkWithADigitBesideIt(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"US$ 4,350": true, "$5": true, "¥ 980000": true, "jpy 1": true, "1 USD": true, "98万円": true, "98 円": true, "KES 1": true,
+		"ASK": true, "price: ask!": true, "SOLD": true, "sold out": true,
+		"": false, "$": false, "$ x": false, "5 $": false, "5 KES": false, "円5": false, "万円": false, "5万 円": false,
+		"task": false, "asked": false, "sold_2": false, "unsold": false, "used 2012": false,
+	} {
+		if got := hasAmount(text); got != want {
+			t.Errorf("%q: got %v, want %v", text, got, want)
+		}
+	}
+}
