@@ -4,6 +4,9 @@ import (
 	"context"
 	"image"
 	"image/draw"
+
+	xdraw "golang.org/x/image/draw"
+	"golang.org/x/image/math/f64"
 )
 
 // fit returns the size of an image whose longest side is at most maxSide, in the
@@ -96,33 +99,27 @@ func narrowRow(narrow []float32, pixels []uint8, columns []share) {
 	}
 }
 
-// upright rotates an image as its EXIF orientation says (Exif 2.32, tag 0x0112):
-// 2 to 4 are mirrored or upside down, 5 to 8 lie on a side.
+// turns say, by the EXIF orientation, how x and y of the upright image follow from x and y of the
+// original (Exif 2.32, tag 0x0112): 2 to 4 are mirrored or upside down, 5 to 8 lie on a side.
+var turns = [...][4]float64{
+	2: {-1, 0, 0, 1}, 3: {-1, 0, 0, -1}, 4: {1, 0, 0, -1}, 5: {0, 1, 1, 0}, 6: {0, -1, 1, 0}, 7: {0, -1, -1, 0}, 8: {0, 1, -1, 0},
+}
+
+// upright turns an image as its EXIF orientation says.
 func upright(from *image.RGBA, orientation int) *image.RGBA {
-	if orientation < 2 || orientation > 8 {
+	if orientation < 2 || orientation >= len(turns) {
 		return from
 	}
-	width, height := from.Rect.Dx(), from.Rect.Dy()
-	result := image.NewRGBA(image.Rect(0, 0, width, height))
-	if orientation >= 5 {
-		result = image.NewRGBA(image.Rect(0, 0, height, width))
+	turn, size := turns[orientation], from.Rect.Size()
+	start := func(byX, byY float64) float64 { // where a side begins that is counted from its end
+		return max(0, -byX*float64(size.X), -byY*float64(size.Y))
 	}
-	for y := range result.Rect.Dy() {
-		for x := range result.Rect.Dx() {
-			fromX, fromY := x, y
-			if orientation >= 5 {
-				fromX, fromY = y, x
-			}
-			switch orientation { // from the right, from below
-			case 2, 8:
-				fromX = width - 1 - fromX
-			case 4, 6:
-				fromY = height - 1 - fromY
-			case 3, 7:
-				fromX, fromY = width-1-fromX, height-1-fromY
-			}
-			copy(result.Pix[result.PixOffset(x, y):][:4], from.Pix[from.PixOffset(fromX, fromY):][:4])
-		}
+	result := image.NewRGBA(image.Rect(0, 0, size.X, size.Y))
+	if turn[0] == 0 {
+		result = image.NewRGBA(image.Rect(0, 0, size.Y, size.X))
 	}
+	xdraw.NearestNeighbor.Transform(result, f64.Aff3{
+		turn[0], turn[1], start(turn[0], turn[1]), turn[2], turn[3], start(turn[2], turn[3]),
+	}, from, from.Rect, draw.Src, nil)
 	return result
 }
