@@ -39,33 +39,24 @@ var charges = func() (all []charge) {
 	return all
 }()
 
-// several are names that more than one charge goes by.
-var several = func() map[string][]string {
-	covers := []string{"third_party_insurance", "comprehensive_insurance", "insurance"}
-	port := []string{"wharfage", "port_infrastructure", "green_port", "port_charges"}
-	taxes := []string{"import_duty", "excise_duty", "excise_due_to_age", "import_taxes"}
-	inspections := []string{"inspection", "tbs_destination"}
-	return map[string][]string{
-		"insurance": covers, "bima": covers, "tozo ya bandari": port, "port levy": port, "duty": taxes, "ushuru": taxes,
-		"inspection": inspections, "inspection fee": inspections, "ukaguzi": inspections,
-	}
-}()
+// nameTable is the table of other names; its head says what it holds.
+//
+//go:embed names.csv
+var nameTable string
 
-// decisive are words that name a charge whatever stands beside them.
-var decisive = []struct{ word, code string }{
-	{"penalty", "penalty"},
-	{"penalties", "penalty"},
-	{"fine", "penalty"},
-	{"fines", "penalty"},
-	{"adhabu", "penalty"},
-	{"faini", "penalty"},
-	{"tbs", "tbs_destination"},
-	{"tpo", "third_party_insurance"},
-	{"compre", "comprehensive_insurance"},
+// named are names that mean some charges.
+type named struct {
+	kind         string
+	names, codes []string
 }
 
-// totals are the names of the sum of a bill.
-var totals = []string{"total", "grand total", "total amount", "amount due", "jumla", "jumla kuu", "jumla ya malipo"}
+// otherNames are the names beside those of the charges.
+var otherNames = func() (all []named) {
+	for _, row := range datatable.Rows(nameTable) {
+		all = append(all, named{row[0], strings.Split(row[1], "|"), strings.Fields(row[2])})
+	}
+	return all
+}()
 
 // chargeOf returns a charge by its code.
 func chargeOf(code string) charge {
@@ -101,15 +92,19 @@ func words(name string) []string {
 }
 
 // isTotal reports whether a name is that of the sum.
-func isTotal(name string) bool { return slices.Contains(totals, strings.Join(words(name), " ")) }
+func isTotal(name string) bool {
+	said := strings.Join(words(name), " ")
+	return slices.ContainsFunc(otherNames, func(n named) bool { return n.kind == "total" && slices.Contains(n.names, said) })
+}
 
 // candidates returns the codes that a name can mean, by the longest known name in it: none
 // is unknown, several are ambiguous.
 func candidates(name string) []string {
 	list, best := words(name), 0
-	for _, d := range decisive {
-		if slices.Contains(list, d.word) {
-			return []string{d.code}
+	isSaid := func(word string) bool { return slices.Contains(list, word) }
+	for _, n := range otherNames {
+		if n.kind == "decisive" && slices.ContainsFunc(n.names, isSaid) {
+			return n.codes
 		}
 	}
 	var codes []string
@@ -132,8 +127,12 @@ func candidates(name string) []string {
 			}
 		}
 	}
-	for known, of := range several {
-		look(known, of...)
+	for _, n := range otherNames {
+		for _, known := range n.names {
+			if n.kind == "several" {
+				look(known, n.codes...)
+			}
+		}
 	}
 	if len(parts) == 1 && isOnePart(parts[0], codes, list) {
 		return parts // Wharfage, TPA charges
