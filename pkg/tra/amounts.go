@@ -3,6 +3,7 @@ package tra
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -14,33 +15,25 @@ import (
 // maxAmount is above the price of every car in dollars and in shillings.
 var maxAmount = decimal.New(1, 14)
 
-// amounts maps the authority's names to the money fields of a tax.
-func amounts(tax *vehicle.Tax) map[string]*money.Amount {
-	return map[string]*money.Amount{
-		"cifInUSD":                    &tax.CIFInUSD,
-		"importDutyInUSD":             &tax.ImportDutyInUSD,
-		"exiseDutyInUSD":              &tax.ExiseDutyInUSD,
-		"exiseDutyDueToAgeInUSD":      &tax.ExiseDutyDueToAgeInUSD,
-		"vatInUSD":                    &tax.VATInUSD,
-		"customProcessingFeeInUSD":    &tax.CustomProcessingFeeInUSD,
-		"railwayDevLevyInUSD":         &tax.RailwayDevLevyInUSD,
-		"indDevLevy":                  &tax.IndDevLevy,
-		"hivRespLevy":                 &tax.HIVRespLevy,
-		"totalImportTaxesInUSD":       &tax.TotalImportTaxesInUSD,
-		"totalImportTaxesInTZS":       &tax.TotalImportTaxesInTZS,
-		"vehicleRegistrationFeeInTZS": &tax.VehicleRegistrationFeeInTZS,
-		"totalTaxesInTZS":             &tax.TotalTaxesInTZS,
+// taxFields returns the fields of a tax by the authority's names, which its JSON has: pointers to
+// texts, whole numbers and amounts.
+func taxFields(tax *vehicle.Tax) map[string]any {
+	all, of := map[string]any{}, reflect.ValueOf(tax).Elem()
+	for i := range of.NumField() {
+		all[of.Type().Field(i).Tag.Get("json")] = of.Field(i).Addr().Interface()
 	}
+	return all
 }
 
 // empty reports whether the object has the fields of an answer, all of them blank.
 func (o object) empty() bool {
-	var tax vehicle.Tax
 	known := false
-	for name := range amounts(&tax) {
-		if _, ok := o[name]; ok {
-			known = true
+	for name, field := range taxFields(&vehicle.Tax{}) {
+		if _, isAmount := field.(*money.Amount); !isAmount {
+			continue
 		}
+		_, has := o[name]
+		known = known || has
 		if text, err := o.text(name); err != nil || !blank(text) {
 			return false
 		}

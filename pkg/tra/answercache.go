@@ -36,10 +36,7 @@ func cached[T any](
 	ctx context.Context, a *Authority, q listRequest, fetch func(context.Context) (T, time.Duration, error),
 	then func(context.Context, T),
 ) (cachedAnswer[T], error) {
-	key, err := q.key()
-	if err != nil {
-		return cachedAnswer[T]{}, err
-	}
+	key := q.key()
 	if answer, ok := recall[T](a.store, key); ok {
 		a.store.onLookup(q, true)
 		return answer, nil

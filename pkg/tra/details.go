@@ -118,22 +118,17 @@ func fold(text string) string { return strings.ToUpper(strings.Join(strings.Fiel
 // missing; any other missing amount is an error.
 func readTax(o object) (tax vehicle.Tax, missing []string, err error) {
 	var problems []error
-	for name, field := range map[string]*string{
-		"referenceNumber": &tax.ReferenceNumber, "make": &tax.Make, "model": &tax.Model, "bodyType": &tax.BodyType,
-		"modelBody": &tax.ModelBody, "country": &tax.Country, "fuelType": &tax.FuelType, "engineCapacity": &tax.EngineCapacity,
-	} {
-		text, err := o.text(name)
-		*field = text
-		problems = append(problems, err)
-	}
-	for name, field := range map[string]*int{"yom": &tax.YOM, "quarter": &tax.Quarter, "year": &tax.Year} {
-		value, _, err := o.integer(name)
-		*field = value
-		problems = append(problems, err)
-	}
-	for name, field := range amounts(&tax) {
-		value, found, err := o.amount(name)
-		*field = value
+	for name, field := range taxFields(&tax) {
+		var err error
+		found := true
+		switch field := field.(type) {
+		case *string:
+			*field, err = o.text(name)
+		case *int:
+			*field, _, err = o.integer(name)
+		case *money.Amount:
+			*field, found, err = o.amount(name)
+		}
 		problems = append(problems, err)
 		switch {
 		case found || err != nil:

@@ -44,11 +44,7 @@ func (k *Known) Details(ctx context.Context, m Make, v Vehicle) (Calculation, er
 
 // knownAnswer returns the answer to a request, or ErrNotKnown.
 func knownAnswer[T any](ctx context.Context, k *Known, q listRequest) (cachedAnswer[T], error) {
-	key, err := q.key()
-	if err != nil {
-		return cachedAnswer[T]{}, err
-	}
-	got, err := lookup[T](ctx, k.store, key)
+	got, err := lookup[T](ctx, k.store, q.key())
 	switch {
 	case err != nil:
 		return cachedAnswer[T]{}, err
