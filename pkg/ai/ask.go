@@ -45,9 +45,6 @@ func Ask[T any](ctx context.Context, c *Client, q Question, valid func(*T) error
 	if err := checkPictures(q.Pictures); err != nil {
 		return zero, Usage{}, err
 	}
-	if q.MaxTokens == 0 {
-		q.MaxTokens = defaultMaxTokens
-	}
 	hash, err := q.hash(c.models)
 	if err != nil {
 		return zero, Usage{}, err
@@ -87,9 +84,6 @@ func Ask[T any](ctx context.Context, c *Client, q Question, valid func(*T) error
 func (c *Client) Forget(ctx context.Context, q Question) error {
 	if c.answers.disabled() {
 		return nil
-	}
-	if q.MaxTokens == 0 {
-		q.MaxTokens = defaultMaxTokens
 	}
 	hash, err := q.hash(c.models)
 	if err != nil {

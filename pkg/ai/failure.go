@@ -38,15 +38,15 @@ func (e *endpoint) failure(ctx context.Context, err error, header http.Header) *
 		failure = e.statusFailure(status, code, message)
 	case errors.Is(err, errRedirect):
 		failure = e.fail(Misconfigured, "the server redirects; the base URL is not that of the API")
-	case isTooLarge(err):
+	case is[*http.MaxBytesError](err):
 		failure = e.fail(NotJSON, "the server's answer is too large")
-	case isConnection(err):
+	case is[*url.Error](err): // there was no response
 		failure = e.fail(Unavailable, "no connection, or it broke")
 	case isEncoding(err) && strings.Contains(header.Get("Content-Type"), "html"):
 		failure = e.fail(NotJSON, "a page of HTML in place of an answer")
 	case isEncoding(err):
 		failure = e.fail(NotJSON, "the server's answer is no JSON of the chat API")
-	case isOurs(err):
+	case errors.Is(err, openai.ErrChatCompletionInvalidModel), errors.Is(err, openai.ErrReasoningModelMaxTokensDeprecated):
 		failure = e.fail(Misconfigured, "the model cannot be asked over the chat API")
 	default:
 		failure = e.fail(Unavailable, "no connection, or it broke")
@@ -112,18 +112,8 @@ func (e *endpoint) withoutSecrets(text string) string {
 	return secretPattern.ReplaceAllString(text, redacted)
 }
 
-// isTooLarge reports an answer of more than maxBody bytes.
-func isTooLarge(err error) bool {
-	_, ok := errors.AsType[*http.MaxBytesError](err)
+// is reports whether an error is, or wraps, one of a type.
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
 	return ok
-}
-
-// isConnection reports whether there was no response.
-func isConnection(err error) bool {
-	_, ok := errors.AsType[*url.Error](err)
-	return ok
-}
-
-func isOurs(err error) bool {
-	return errors.Is(err, openai.ErrChatCompletionInvalidModel) || errors.Is(err, openai.ErrReasoningModelMaxTokensDeprecated)
 }

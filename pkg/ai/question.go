@@ -118,8 +118,11 @@ func (r Row) MarshalJSON() ([]byte, error) {
 }
 
 // hash returns the hash of everything that can change the answer, except the
-// delimiters.
+// delimiters. It sets the default of MaxTokens.
 func (q *Question) hash(models []string) (string, error) {
+	if q.MaxTokens == 0 {
+		q.MaxTokens = defaultMaxTokens
+	}
 	whole, err := json.Marshal(struct {
 		Frame     int      `json:"frame"`
 		Models    []string `json:"models"`

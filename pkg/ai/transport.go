@@ -54,9 +54,7 @@ func (g guard) CloseIdleConnections() { g.base.CloseIdleConnections() }
 
 // isEncoding reports whether an error is of JSON that could not be read.
 func isEncoding(err error) bool {
-	_, syntax := errors.AsType[*json.SyntaxError](err)
-	_, kind := errors.AsType[*json.UnmarshalTypeError](err)
-	return syntax || kind || errors.Is(err, io.EOF) // EOF: an empty body
+	return is[*json.SyntaxError](err) || is[*json.UnmarshalTypeError](err) || errors.Is(err, io.EOF) // EOF: an empty body
 }
 
 // secretPattern is what keys look like in servers' messages: long runs of
