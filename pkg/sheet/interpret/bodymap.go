@@ -18,13 +18,6 @@ var severalCodes = regexp.MustCompile(`[\s/,、・+]+`)
 // tens matches a size of two digits, which forms use for the larger marks: A10.
 var tens = regexp.MustCompile(`^([ABUWSCPH])([1-4]0)$`)
 
-// writtenCodes are words that stand on the drawing in place of a letter.
-var writtenCodes = map[string]string{
-	"キズ": "A", "傷": "A", "きず": "A", "ヘコミ": "U", "凹": "U", "凹み": "U", "エクボ": "E", "サビ": "S", "錆": "S", "さび": "S", "腐食": "C",
-	"塗装": "P", "要塗装": "P", "色あせ": "H", "交換": "XX", "交換済": "XX", "要交換": "X", "飛石": "G", "補修": "W", "補修跡": "W", "板金": "W",
-	"ヒビ": "Y", "亀裂": "Y",
-}
-
 // marksOf returns the codes of one mark.
 func marksOf(code string) []string {
 	parts := severalCodes.Split(code, -1)
@@ -57,7 +50,7 @@ func (in *interpreter) bodyMap() {
 // mark reads one code of the drawing.
 func (in *interpreter) mark(raw transcribe.Mark, code string) {
 	printed := code
-	if written := writtenCodes[code]; written != "" {
+	if written := words()["code"][code]; written != "" {
 		code = written
 	}
 	if long := tens.FindStringSubmatch(code); long != nil {

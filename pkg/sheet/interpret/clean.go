@@ -110,39 +110,48 @@ func believable(text, jp, lang string) bool {
 // every word ends in a vowel; in English few do, and both have small words
 // that the other lacks.
 func speaks(text, lang string) bool {
-	words, vowels, english, swahili := 0, 0, 0, 0
+	count, vowels, english, swahili := 0, 0, 0, 0
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' }) {
 		if word == strings.ToUpper(word) { // ABS, AC, a model code
 			continue
 		}
 		word = strings.ToLower(word)
-		words++
+		count++
 		if strings.ContainsRune("aeiou", rune(word[len(word)-1])) {
 			vowels++
 		}
 		switch {
-		case slices.Contains(englishWords, word):
+		case isOf("english", word):
 			english++
-		case slices.Contains(swahiliWords, word):
+		case isOf("swahili", word):
 			swahili++
 		}
 	}
 	if lang == sheet.Swahili {
-		return english == 0 && vowels*10 >= words*7 && words > 0
+		return english == 0 && vowels*10 >= count*7 && count > 0
 	}
-	return swahili == 0 && (english > 0 || vowels*10 <= words*8)
+	return swahili == 0 && (english > 0 || vowels*10 <= count*8)
 }
 
-// englishWords and swahiliWords are the small words of each language, and words of
-// the trade that a poor translation leaves as they are.
-var (
-	englishWords = []string{
-		"the", "of", "and", "is", "are", "on", "in", "at", "with", "to", "for", "from", "has", "have", "no", "not", "by", "be",
-		"scratch", "scratches", "dent", "dents", "rust", "noise", "engine", "front", "rear", "door", "side", "small", "some",
-		"one", "tire", "tyre", "wheel", "leak", "paint", "inside", "outside", "available", "damage", "three", "more", "good",
+//go:embed words.csv
+var wordTable string
+
+// words have the words of the table by their list, each with its value.
+var words = sync.OnceValue(func() map[string]map[string]string {
+	all := map[string]map[string]string{}
+	for _, row := range datatable.Rows(wordTable) {
+		if all[row[0]] == nil {
+			all[row[0]] = map[string]string{}
+		}
+		for word := range strings.FieldsSeq(row[2]) {
+			all[row[0]][word] = row[1]
+		}
 	}
-	swahiliWords = []string{
-		"na", "ya", "wa", "kwa", "ni", "la", "za", "katika", "kwenye", "gari", "ina", "haina", "hakuna", "kuna", "imepasuka",
-		"mlango", "injini", "mbele", "nyuma", "kulia", "kushoto", "kidogo", "mikwaruzo", "kutu", "kioo", "bampa", "ndani", "nje",
-	}
-)
+	return all
+})
+
+// isOf reports whether a word is on a list of the table.
+func isOf(list, word string) bool {
+	_, is := words()[list][word]
+	return is
+}

@@ -133,11 +133,6 @@ func rankNote(n *sheet.Note) {
 	}
 }
 
-// denials are words that turn what a translation says around.
-var denials = []string{
-	"no", "not", "never", "none", "without", "free", "hakuna", "bila", "si", "haina", "halina", "hana", "hapana", "nothing",
-}
-
 // isCovered reports whether our glossary vouches for a translation: it knows most of the
 // note, the translation has a word of each phrase that it knows and hardly another, and
 // it denies only what the note denies.
@@ -167,7 +162,7 @@ func isCovered(text, jp string, list []sheet.Piece, lang string) bool {
 			strange++
 		}
 	}
-	isDenial := func(w string) bool { return slices.Contains(denials, w) }
+	isDenial := func(w string) bool { return isOf("denial", w) }
 	denies := slices.ContainsFunc(strings.Fields(strings.ToLower(text)), isDenial)
 	return covered > open && strange <= open/2 && (!denies || len(condition.Read(jp).Denied) > 0)
 }
