@@ -262,7 +262,7 @@ func startServices(t *testing.T, conns map[string]*redisx.Conn, operator *redisx
 		canBeScraped(t, user, process)
 	}
 	for user, role := range map[string]tasks.Role{"worker": tasks.RoleAny, "ai": tasks.RoleAI, "authority": tasks.RoleAuthority} {
-		worker := &app.WorkerOptions{Roles: []tasks.Role{role}, ShutdownTimeout: 5 * time.Second, AIRuns: 2}
+		worker := &app.WorkerOptions{Roles: []tasks.Role{role}, ShutdownTimeout: 5 * time.Second}
 		worker.Authority = tra.Options{BaseURL: authority + tratest.Path, Timeout: 10 * time.Second}
 		worker.AI = ai.Options{
 			Endpoints: []ai.Endpoint{{BaseURL: model + aitest.Path, Model: aitest.Mark, Key: aitest.Mark}},

@@ -60,12 +60,7 @@ func NewCondition(report *sheet.Report, mismatches []sheet.Mismatch) *Condition 
 
 // has reports whether the sheet has a red flag whose rule begins so.
 func (c *Condition) has(rule string) bool {
-	for _, flag := range c.Flags {
-		if strings.HasPrefix(flag.Rule, rule) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Flags, func(f sheet.RedFlag) bool { return strings.HasPrefix(f.Rule, rule) })
 }
 
 // hasFalseMeter reports whether the sheet says that the odometer is not reliable, by

@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"cmp"
 	_ "embed" // for scale.csv
 	"strconv"
 
@@ -25,14 +26,60 @@ var hundred = decimal.NewFromInt(100)
 
 // criteria compares two cars.
 func criteria(sides [2]side) []vehicle.Criterion {
-	return []vehicle.Criterion{
-		compareCost(sides),
-		compareCondition(sides),
-		compareMileage(sides),
-		compareYear(sides),
-		compareAgeStep(sides),
-		compareConfidence(sides),
+	all := []vehicle.Criterion{compareCost(sides)}
+	for _, c := range compared {
+		all = append(all, c.compare(sides))
 	}
+	return all
+}
+
+// comparison is a criterion whose text names both values.
+type comparison struct {
+	code, absent string // absent is the word for a value that is not known
+	score        func(s, other side) score
+}
+
+// compared are the criteria beside the cost.
+var compared = []comparison{
+	{criterionCondition, "no_grade", func(s, _ side) score {
+		grade, _ := s.condition.grade()
+		return score{grade, s.condition.score(s.hasBadCondition())}
+	}},
+	{criterionMileage, "not_known", func(s, _ side) score { // full points only for a mileage that a sheet was read for
+		of := s.mileageScore()
+		if unknown := whole("unknown_mileage"); s.hasUnreadMark() && of.of100 > unknown {
+			of.of100 = unknown + (of.of100-unknown)/2
+		}
+		return of
+	}},
+	byYear, byAgeStep,
+	{criterionConfidence, "", func(s, _ side) score {
+		sure := s.estimate.Matched.Confidence
+		return score{string(sure), map[vehicle.Confidence]int{vehicle.High: 100, vehicle.Medium: 75, vehicle.Low: 25}[sure]}
+	}},
+}
+
+var (
+	byYear = comparison{criterionYear, "not_known", func(s, other side) score {
+		behind := max(0, other.year()-s.year())
+		return score{number(s.year()), max(0, 100-behind*whole("points_per_year"))}
+	}}
+	byAgeStep = comparison{criterionAgeStep, "", func(s, _ side) score {
+		if s.crossesAgeStep() {
+			return score{"may_rise", 0}
+		}
+		return score{"stays", 100}
+	}}
+	// byStatedMileage takes a mileage as it is stated.
+	byStatedMileage = comparison{criterionMileage, "not_known", func(s, _ side) score { return s.mileageScore() }}
+)
+
+func (c comparison) compare(sides [2]side) vehicle.Criterion {
+	a, b := c.score(sides[0], sides[1]), c.score(sides[1], sides[0])
+	text := message.Say("criterion/"+c.code, message.Values{
+		"value1": cmp.Or(a.value, c.absent), "value2": cmp.Or(b.value, c.absent),
+	})
+	return newCriterion(c.code, a, b, text)
 }
 
 // score is the value of one car in a criterion: of 100, and as callers read it. An
@@ -95,38 +142,6 @@ func dearerScore(cheap, dear spread) int {
 	return int(ratio.Mul(ratio).Mul(ratio).Mul(hundred).Round(0).IntPart())
 }
 
-func compareCondition(sides [2]side) vehicle.Criterion {
-	of := func(i int) score {
-		grade, _ := sides[i].condition.grade()
-		return score{grade, sides[i].condition.score(sides[i].hasBadCondition())}
-	}
-	return compared(criterionCondition, of(0), of(1), "no_grade")
-}
-
-// compared returns a criterion whose text names both values; absent is the word for
-// a value that is not known.
-func compared(code string, a, b score, absent string) vehicle.Criterion {
-	word := func(s score) string {
-		if s.value == "" {
-			return absent
-		}
-		return s.value
-	}
-	return newCriterion(code, a, b, message.Say("criterion/"+code, message.Values{"value1": word(a), "value2": word(b)}))
-}
-
-// compareMileage gives full points only to a mileage that a sheet was read for.
-func compareMileage(sides [2]side) vehicle.Criterion {
-	of := func(s side) score {
-		of := s.mileageScore()
-		if unknown := whole("unknown_mileage"); s.hasUnreadMark() && of.of100 > unknown {
-			of.of100 = unknown + (of.of100-unknown)/2
-		}
-		return of
-	}
-	return compared(criterionMileage, of(sides[0]), of(sides[1]), "not_known")
-}
-
 // mileageScore returns the score of the mileage as it is stated.
 func (s side) mileageScore() score {
 	unknown := whole("unknown_mileage")
@@ -138,33 +153,6 @@ func (s side) mileageScore() score {
 		return score{"", unknown}
 	}
 	return score{kilometres(km), max(unknown, 100-(100-unknown)*km/whole("mileage_end"))}
-}
-
-func compareYear(sides [2]side) vehicle.Criterion {
-	newer := max(sides[0].year(), sides[1].year())
-	of := func(s side) score {
-		return score{number(s.year()), max(0, 100-(newer-s.year())*whole("points_per_year"))}
-	}
-	return compared(criterionYear, of(sides[0]), of(sides[1]), "not_known")
-}
-
-func compareAgeStep(sides [2]side) vehicle.Criterion {
-	of := func(s side) score {
-		if s.crossesAgeStep() {
-			return score{"may_rise", 0}
-		}
-		return score{"stays", 100}
-	}
-	return compared(criterionAgeStep, of(sides[0]), of(sides[1]), "")
-}
-
-func compareConfidence(sides [2]side) vehicle.Criterion {
-	scores := map[vehicle.Confidence]int{vehicle.High: 100, vehicle.Medium: 75, vehicle.Low: 25}
-	of := func(s side) score {
-		sure := s.estimate.Matched.Confidence
-		return score{string(sure), scores[sure]}
-	}
-	return compared(criterionConfidence, of(sides[0]), of(sides[1]), "")
 }
 
 // number formats a count.

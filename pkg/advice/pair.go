@@ -124,17 +124,10 @@ func (s side) crossesAgeStep() bool {
 }
 
 // hasWarning reports whether the estimate has a warning with a code.
-func (s side) hasWarning(code string) bool {
-	return hasWarning(s.estimate, code)
-}
+func (s side) hasWarning(code string) bool { return hasWarning(s.estimate, code) }
 
 func hasWarning(e vehicle.Estimate, code string) bool {
-	for _, warning := range e.Warnings {
-		if warning.Code == code {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Warnings, func(w vehicle.Warning) bool { return w.Code == code })
 }
 
 // hasBadCondition reports whether sheet or listing say something for which the car is

@@ -100,8 +100,7 @@ func onFigures(sides [2]side, v *vehicle.Verdict) *int {
 	}
 	points1, points2 := 0, 0
 	for _, c := range []vehicle.Criterion{
-		compareCost(sides), compareYear(sides), compareAgeStep(sides),
-		compared(criterionMileage, sides[0].mileageScore(), sides[1].mileageScore(), "not_known"),
+		compareCost(sides), byYear.compare(sides), byAgeStep.compare(sides), byStatedMileage.compare(sides),
 	} {
 		points1, points2 = points1+c.Points1, points2+c.Points2
 	}

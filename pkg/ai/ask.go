@@ -82,11 +82,8 @@ func Ask[T any](ctx context.Context, c *Client, q Question, valid func(*T) error
 
 // Forget removes the kept answer to a question, so that who asks it again gets another.
 func (c *Client) Forget(ctx context.Context, q Question) error {
-	if c.answers.disabled() {
-		return nil
-	}
 	hash, err := q.hash(c.models)
-	if err != nil {
+	if err != nil || c.answers.disabled() {
 		return err
 	}
 	return c.answers.redis.Del(ctx, keyAnswer+hash).Err()

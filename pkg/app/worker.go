@@ -44,8 +44,7 @@ type WorkerOptions struct {
 	Fetch         fetch.Options // Timeout, UserAgent and Rate; New sets the rest
 	SheetCacheDir string        // of the compiled PDF reader; "" keeps it in memory
 
-	AI     ai.Options // without Endpoints there is no AI; New sets Redis, Metrics and Log
-	AIRuns int        // answers that must agree where there are several candidates
+	AI ai.Options // without Endpoints there is no AI; New sets Redis, Metrics and Log
 
 	Authority     tra.Options
 	AuthorityRate int // calls a second by all workers; 0 means no limit
@@ -122,7 +121,7 @@ func (a *App) addAI(options *worker.Options, o WorkerOptions) error {
 		return err
 	}
 	a.opened.Add(model.Close)
-	options.AI, options.Match = model, match.Options{Chooser: selection.NewAI(model).Choose, Runs: o.AIRuns}
+	options.AI, options.Match = model, match.Options{Chooser: selection.NewAI(model).Choose}
 	return nil
 }
 

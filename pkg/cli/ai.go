@@ -78,5 +78,5 @@ func (r *run) matching(config aiConfig) (match.Options, error) {
 	if err != nil || model == nil {
 		return match.Options{}, err
 	}
-	return match.Options{Chooser: selection.NewAI(model).Choose, Runs: aiRuns}, nil
+	return match.Options{Chooser: selection.NewAI(model).Choose}, nil
 }

@@ -143,8 +143,6 @@ const (
 	maxConnections, maxPerAddress = 5000, 500
 	// fetchTimeout is the time for one page: the slowest exporter answers in about ten seconds.
 	fetchTimeout = 30 * time.Second
-	// aiRuns is how many answers must agree, each for the candidates in another order.
-	aiRuns = 2
 	// aiAnswerTTL is how long an answer of the AI is kept: as long as results are.
 	aiAnswerTTL = 30 * 24 * time.Hour
 	// pageRate is the number of requests a minute of one network that start work.
@@ -206,7 +204,7 @@ func (c workerConfig) options(authority authorityConfig) (*app.WorkerOptions, er
 	return &app.WorkerOptions{
 		Roles: c.Roles, Concurrency: c.Concurrency,
 		Fetch:         fetch.Options{Timeout: fetchTimeout, UserAgent: c.UserAgent, Rate: c.FetchRate, DenyNets: denied},
-		SheetCacheDir: c.SheetCacheDir, AI: model, AIRuns: aiRuns,
+		SheetCacheDir: c.SheetCacheDir, AI: model,
 		Authority:     authority.options(),
 		AuthorityRate: authority.AuthorityRate,
 	}, err

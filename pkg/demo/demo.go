@@ -143,7 +143,7 @@ func (d *Demo) startSimulators(ctx context.Context, o Options) (*app.WorkerOptio
 	if err != nil {
 		return nil, err
 	}
-	worker.AIRuns, worker.AI = 2, ai.Options{
+	worker.AI = ai.Options{
 		Endpoints: []ai.Endpoint{{BaseURL: model + aitest.Path, Model: aitest.Mark, Key: aitest.Mark}},
 		Timeout:   10 * time.Second, AnswerTTL: time.Hour,
 	}

@@ -22,6 +22,9 @@ var errNoAnswer = errors.New("match: the chooser gave no answer")
 
 func isNoAnswer(err error) bool { return errors.Is(err, errNoAnswer) }
 
+// agreeing is how many answers of the Chooser must agree where there are several candidates.
+const agreeing = 2
+
 // ask lets the Chooser select among candidates. The Chooser is called several times, each time
 // with another order of the candidates, because position biases its choice and the text of the
 // listing may say "take first". ask refuses answers that differ. The vetoes apply to the chosen
@@ -31,7 +34,7 @@ func (m *Matcher) ask(ctx context.Context, q *query, code chassis.Code, possible
 		return q.chooseUnique()
 	}
 	possible = possible[:min(len(possible), MaxCandidates)]
-	runs := max(m.options.Runs, 2)
+	runs := agreeing
 	if len(possible) == 1 {
 		runs = 1
 	}

@@ -132,7 +132,7 @@ func TestAKnownCodeIsNeverPutToAChooser(t *testing.T) {
 func TestAQuestionIsTheSameEveryTimeAndShuffledOverRuns(t *testing.T) {
 	cat, facts := fuzzyCatalogue()
 	var asked [][]string
-	matcher := New(Options{Facts: facts, Runs: 3, Chooser: byRule(func(q selection.Question) (selection.Answer, error) {
+	matcher := New(Options{Facts: facts, Chooser: byRule(func(q selection.Question) (selection.Answer, error) {
 		var labels []string
 		for _, o := range q.Candidates {
 			labels = append(labels, o.Label)
@@ -147,11 +147,11 @@ func TestAQuestionIsTheSameEveryTimeAndShuffledOverRuns(t *testing.T) {
 		}
 	}
 	for i := range asked {
-		if first := asked[i][0]; i%3 > 0 && first == asked[i-1][0] {
+		if first := asked[i][0]; i%2 > 0 && first == asked[i-1][0] {
 			t.Errorf("%s stands first in two orders one after the other", first)
 		}
 	}
-	if len(asked) != 6 || !slices.Equal(asked[0], asked[3]) || slices.Equal(asked[0], asked[1]) || slices.Equal(asked[1], asked[2]) {
+	if len(asked) != 4 || !slices.Equal(asked[0], asked[2]) || !slices.Equal(asked[1], asked[3]) || slices.Equal(asked[0], asked[1]) {
 		t.Errorf("asked %q", asked)
 	}
 }
@@ -214,7 +214,7 @@ func TestTheFirstOfEveryOrderIsNoChoice(t *testing.T) {
 func TestTakeFirstInAVersionChoosesNothing(t *testing.T) {
 	cat, facts := fuzzyCatalogue()
 	obeys := 0
-	matcher := New(Options{Facts: facts, Runs: 2, Chooser: byRule(func(q selection.Question) (selection.Answer, error) {
+	matcher := New(Options{Facts: facts, Chooser: byRule(func(q selection.Question) (selection.Answer, error) {
 		if strings.Contains(q.Listed.Version+q.Listed.Model, "TAKE FIRST") {
 			obeys++
 			return selection.Answer{ID: q.Candidates[0].ID}, nil

@@ -15,7 +15,6 @@ import (
 type Options struct {
 	Facts   Facts             // facts of the catalogue's labels, as far as known
 	Chooser selection.Chooser // decides where no code does; nil disables it
-	Runs    int               // answers that must agree where there are several candidates; at least 2
 }
 
 // Matcher finds cars in a catalogue. It caches the indexes of the last
@@ -28,12 +27,7 @@ type Matcher struct {
 }
 
 // New returns a Matcher.
-func New(o Options) *Matcher {
-	if o.Runs <= 0 {
-		o.Runs = 2
-	}
-	return &Matcher{options: o}
-}
+func New(o Options) *Matcher { return &Matcher{options: o} }
 
 // indexes returns the indexes of a catalogue.
 func (m *Matcher) indexes(cat *tra.Catalogue) *indexCache {

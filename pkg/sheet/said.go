@@ -1,6 +1,7 @@
 package sheet
 
 import (
+	"slices"
 	"strings"
 
 	"ushuru/pkg/condition"
@@ -48,12 +49,7 @@ func (l *flagList) said(r *Report) {
 func isDenial(j condition.Judgement) bool { return len(j.Denied) > 0 && !j.Severity().IsGrave() }
 
 func (l *flagList) hasGrave(category condition.Category) bool {
-	for _, flag := range l.flags {
-		if flag.Category == category && flag.Level.IsGrave() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.flags, func(f RedFlag) bool { return f.Category == category && f.Level.IsGrave() })
 }
 
 // withAbout adds what a sentence is about.

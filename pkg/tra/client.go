@@ -122,22 +122,20 @@ func (v Vehicle) params(country string) []param {
 
 // Options of a Client. The zero value is good for production in Tanzania.
 type Options struct {
-	BaseURL   string        // default DefaultBaseURL
-	Timeout   time.Duration // of one call; default 60 s, as the authority can be slow
-	UserAgent string        // default "ushuru"
-	CAFile    string        // further certificate authorities, PEM; the system's always count
-	Proxy     string        // of all calls, as ParseProxy takes it; "" calls directly
-	MaxBody   int64         // of one answer, bytes after decompression; default 8 MiB
+	BaseURL string        // default DefaultBaseURL
+	Timeout time.Duration // of one call; default 60 s, as the authority can be slow
+	CAFile  string        // further certificate authorities, PEM; the system's always count
+	Proxy   string        // of all calls, as ParseProxy takes it; "" calls directly
+	MaxBody int64         // of one answer, bytes after decompression; default 8 MiB
 }
 
 // Client makes the seven calls. It has no state and does not retry.
 type Client struct {
-	base      string
-	timeout   time.Duration
-	userAgent string
-	maxBody   int64
-	http      *http.Client
-	proxy     *url.URL // nil without a proxy
+	base    string
+	timeout time.Duration
+	maxBody int64
+	http    *http.Client
+	proxy   *url.URL // nil without a proxy
 }
 
 // NewClient checks the options. The client verifies certificates always, uses
@@ -164,12 +162,11 @@ func NewClient(o Options) (*Client, error) {
 		TLSHandshakeTimeout: 30 * time.Second,
 	}
 	return &Client{
-		base:      strings.TrimRight(base, "/"),
-		timeout:   cmp.Or(o.Timeout, 60*time.Second),
-		userAgent: cmp.Or(o.UserAgent, "ushuru"),
-		maxBody:   cmp.Or(o.MaxBody, 8<<20),
-		http:      &http.Client{Transport: transport, CheckRedirect: sameHostOnly},
-		proxy:     proxy,
+		base:    strings.TrimRight(base, "/"),
+		timeout: cmp.Or(o.Timeout, 60*time.Second),
+		maxBody: cmp.Or(o.MaxBody, 8<<20),
+		http:    &http.Client{Transport: transport, CheckRedirect: sameHostOnly},
+		proxy:   proxy,
 	}, nil
 }
 

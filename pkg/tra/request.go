@@ -49,7 +49,7 @@ func (c *Client) get(ctx context.Context, call string, params ...param) (_ []byt
 		return nil, fmt.Errorf("tra: %s: %w", call, err)
 	}
 	req.Header.Set("Accept", "application/json, text/plain, */*")
-	req.Header.Set("User-Agent", c.userAgent)
+	req.Header.Set("User-Agent", "ushuru")
 	res, err := c.http.Do(req)
 	if err != nil {
 		return nil, c.transportError(ctx, call, 0, err)

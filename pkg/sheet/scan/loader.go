@@ -72,10 +72,6 @@ type Options struct {
 	// be set in code, never from configuration.
 	AllowLoopback bool
 
-	// Memory is the memory in bytes that all loads together may need for
-	// decoding; further loads wait. The minimum and default is DefaultMemory,
-	// which is enough for any one load.
-	Memory int64
 	// Timeout is the maximum time of one Load, with waiting. 0 means 30 s.
 	Timeout time.Duration
 	// CacheDir is the directory for the compiled PDF reader (20 MB), so that
@@ -85,8 +81,8 @@ type Options struct {
 	CacheDir string
 }
 
-// DefaultMemory is the memory that the largest accepted sheet needs for decoding;
-// memoryFor estimates it.
+// DefaultMemory is the memory in bytes that the largest accepted sheet needs for decoding;
+// memoryFor estimates it. Further loads wait.
 const DefaultMemory = 256 << 20
 
 // Loader loads sheets. It is safe for concurrent use. Close it at the end.
@@ -99,8 +95,8 @@ type Loader struct {
 
 // NewLoader returns a Loader. The first PDF starts the PDF reader.
 func NewLoader(options Options) (*Loader, error) {
-	if options.Memory < 0 || options.Timeout < 0 {
-		return nil, errors.New("sheet: negative memory or timeout")
+	if options.Timeout < 0 {
+		return nil, errors.New("sheet: negative timeout")
 	}
 	if options.Timeout == 0 {
 		options.Timeout = defaultTimeout
@@ -112,9 +108,8 @@ func NewLoader(options Options) (*Loader, error) {
 		}
 		options.Hosts = hosts
 	}
-	options.Memory = max(options.Memory, DefaultMemory) + memoryOfAnother
 	return &Loader{
-		options: options, places: pace.NewPlaces(loadsAtOnce), turn: semaphore.NewWeighted(options.Memory),
+		options: options, places: pace.NewPlaces(loadsAtOnce), turn: semaphore.NewWeighted(DefaultMemory + memoryOfAnother),
 		engine: engine{cacheDir: options.CacheDir},
 	}, nil
 }

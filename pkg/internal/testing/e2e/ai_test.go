@@ -51,7 +51,7 @@ func TestAnEstimateWithoutAChassisCodeAsksTheAI(t *testing.T) {
 			s.log = slog.New(slog.NewJSONHandler(&log, nil))
 			options := s.workerOptions(tasks.Roles...)
 			options.AI = oneAI(model.URL, key)
-			options.AIRuns, options.AI.DailyTokens = 2, 100_000
+			options.AI.DailyTokens = 100_000
 			stop := s.start(app.Options{Worker: options})
 			file := filepath.Join(t.TempDir(), "biante.html")
 			must(t, os.WriteFile(file, []byte(page), 0o600))

@@ -32,7 +32,7 @@ func (s *stack) workWithAI() *aitest.Server {
 	model := aitest.Start(s.t, aitest.Options{})
 	options := s.workerOptions(tasks.Roles...)
 	options.AI = oneAI(model.URL, "sk-test")
-	options.AIRuns, options.AI.Timeout, options.AI.DailyTokens, options.AI.AnswerTTL = 2, 20*time.Second, 0, 0
+	options.AI.Timeout, options.AI.DailyTokens, options.AI.AnswerTTL = 20*time.Second, 0, 0
 	s.start(app.Options{Worker: options})
 	return model
 }

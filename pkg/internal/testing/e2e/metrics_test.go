@@ -23,7 +23,7 @@ func TestMetricsCountTheAI(t *testing.T) {
 	must(t, free.Close())
 	options := s.workerOptions(tasks.Roles...)
 	options.AI = oneAI(model.URL, aitest.Mark)
-	options.AIRuns, options.AI.DailyTokens = 1, 100_000
+	options.AI.DailyTokens = 100_000
 	s.start(app.Options{Worker: options, Admin: app.Admin{Addr: free.Addr().String()}})
 	file := filepath.Join(t.TempDir(), "biante.html")
 	must(t, os.WriteFile(file, []byte(page), 0o600))

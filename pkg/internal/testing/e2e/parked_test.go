@@ -81,7 +81,7 @@ func TestRowsThatWaitForTheAIGiveUpTheirPlaces(t *testing.T) {
 	t.Cleanup(model.Close)
 	options := s.workerOptions(tasks.Roles...)
 	options.AI = oneAI(model.URL, "k")
-	options.AIRuns, options.AI.DailyTokens, options.BatchWindow = 1, 1_000_000, 2
+	options.AI.DailyTokens, options.BatchWindow = 1_000_000, 2
 	stop := s.start(app.Options{Worker: options})
 
 	const waiting, others = 5, 4
