@@ -1,13 +1,17 @@
 package export
 
 import (
+	_ "embed"
+	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
 
+	"ushuru/pkg/datatable"
 	"ushuru/pkg/money"
 	"ushuru/pkg/table"
 	"ushuru/pkg/vehicle"
@@ -18,7 +22,7 @@ import (
 type column struct {
 	name   string  // "" of the caller's own
 	width  float64 // in a spreadsheet, in characters
-	value  func(l Line) any
+	value  func(l shown) any
 	sum    bool // the last row of a spreadsheet has the total
 	header string
 }
@@ -34,7 +38,7 @@ func (o Options) all() []column {
 	at := slices.IndexFunc(list, func(c column) bool { return c.name == lastBeforeLines }) + 1
 	list = slices.Insert(list, at, o.lineColumns()...)
 	if o.Sheets {
-		sheet := column{name: "sheet", width: ownWidth, value: func(l Line) any { return l.Sheet }}
+		sheet := column{name: "sheet", width: ownWidth, value: func(l shown) any { return l.Sheet }}
 		list = slices.Insert(list, 1+slices.IndexFunc(list, func(c column) bool { return c.name == "reason" }), sheet)
 	}
 	for i := range list {
@@ -45,7 +49,7 @@ func (o Options) all() []column {
 		}
 	}
 	for i, name := range o.Columns {
-		list = append(list, column{header: table.Safe(name), width: ownWidth, value: func(l Line) any { return own(l, i) }})
+		list = append(list, column{header: table.Safe(name), width: ownWidth, value: func(l shown) any { return own(l.Own, i) }})
 	}
 	return list
 }
@@ -55,12 +59,9 @@ const lastBeforeLines = "exchangeRateOthers"
 
 // lineColumns are the amounts of the lines in shillings, whose sum is driveAwayTZS.
 func (o Options) lineColumns() (list []column) {
-	amount := func(l Line, of func(CostLine) bool) any {
-		if l.Estimate == nil || l.Estimate.DriveAway == nil {
-			return nil
-		}
+	amount := func(l shown, of func(CostLine) bool) any {
 		sum, some := decimal.Zero, false
-		for _, line := range l.Estimate.DriveAway.Lines {
+		for _, line := range l.lines {
 			if slices.ContainsFunc(o.Lines, func(known CostLine) bool { return known.Code == line.Code && of(known) }) {
 				sum, some = sum.Add(line.AmountTZS.Decimal()), true
 			}
@@ -71,12 +72,12 @@ func (o Options) lineColumns() (list []column) {
 		return sum
 	}
 	for _, one := range o.Lines {
-		list = append(list, column{name: one.Code, width: amountWidth, sum: true, value: func(l Line) any {
+		list = append(list, column{name: one.Code, width: amountWidth, sum: true, value: func(l shown) any {
 			return amount(l, func(known CostLine) bool { return known.Code == one.Code })
 		}})
 	}
 	if len(o.Lines) > 0 {
-		list = append(list, column{name: "taxesToExpectTZS", width: amountWidth, sum: true, value: func(l Line) any {
+		list = append(list, column{name: "taxesToExpectTZS", width: amountWidth, sum: true, value: func(l shown) any {
 			return amount(l, func(known CostLine) bool { return known.Tax })
 		}})
 	}
@@ -86,11 +87,11 @@ func (o Options) lineColumns() (list []column) {
 const ownWidth = 16
 
 // own returns one of the caller's own cells: a number or a day where it is one.
-func own(l Line, i int) any {
-	if i >= len(l.Own) || l.Own[i] == "" {
+func own(cells []string, i int) any {
+	if i >= len(cells) || cells[i] == "" {
 		return nil
 	}
-	text := l.Own[i]
+	text := cells[i]
 	if plainNumber.MatchString(text) {
 		if n, err := money.ParseDecimal(text); err == nil {
 			if n.IsInteger() {
@@ -110,199 +111,147 @@ func own(l Line, i int) any {
 var plainNumber = regexp.MustCompile(`^-?(?:0|[1-9]\d{0,11})(?:\.\d{1,6})?$`)
 
 // columns are named as the fields of the API are, with their unit.
-var columns = []column{
-	{"row", 6, func(l Line) any { return l.Number }, false, ""},
-	{"reference", 16, func(l Line) any { return l.Reference }, false, ""},
-	{"url", 48, func(l Line) any { return l.URL }, false, ""},
-	{"state", 11, func(l Line) any { return string(l.State) }, false, ""},
-	{"code", 16, func(l Line) any { return l.Code }, false, ""},
-	{"reason", 40, func(l Line) any { return l.Reason }, false, ""},
-
-	car("make", 12, func(c vehicle.Car) any { return c.Make }),
-	car("model", 18, func(c vehicle.Car) any { return c.Model }),
-	car("modelCode", 12, func(c vehicle.Car) any { return c.ModelCode }),
-	car("version", 16, func(c vehicle.Car) any { return c.Version }),
-	car("year", 6, func(c vehicle.Car) any { return count(c.Year) }),
-	car("engine_cc", 10, func(c vehicle.Car) any { return count(c.EngineCC) }),
-	car("fuel", 12, func(c vehicle.Car) any { return c.Fuel }),
-	car("fobPriceUSD", 12, func(c vehicle.Car) any { return number(c.FOBPriceUSD) }),
-	car("cfPriceUSD", 12, func(c vehicle.Car) any { return number(c.CFPriceUSD) }),
-	{"priceBasis", 10, func(l Line) any { return l.Basis }, false, ""},
-	car("given", 16, func(c vehicle.Car) any { return strings.Join(c.Given, ", ") }),
-
-	estimate("modelBody", 36, func(e *vehicle.Estimate) any { return e.Matched.ModelBody }),
-	estimate("matchType", 11, func(e *vehicle.Estimate) any { return string(e.Matched.MatchType) }),
-	estimate("matchReason", 40, func(e *vehicle.Estimate) any { return e.Matched.MatchReason }),
-	estimate("confidence", 11, func(e *vehicle.Estimate) any { return string(e.Matched.Confidence) }),
-	estimate("adjusted", 16, func(e *vehicle.Estimate) any { return adjusted(e.Matched.Adjustments) }),
-	estimate("yom", 6, func(e *vehicle.Estimate) any { return count(e.Matched.YOM) }),
-
-	tax("cifInUSD", func(t vehicle.Tax) money.Amount { return t.CIFInUSD }),
-	tax("importDutyInUSD", func(t vehicle.Tax) money.Amount { return t.ImportDutyInUSD }),
-	tax("exiseDutyInUSD", func(t vehicle.Tax) money.Amount { return t.ExiseDutyInUSD }),
-	tax("exiseDutyDueToAgeInUSD", func(t vehicle.Tax) money.Amount { return t.ExiseDutyDueToAgeInUSD }),
-	tax("vatInUSD", func(t vehicle.Tax) money.Amount { return t.VATInUSD }),
-	tax("customProcessingFeeInUSD", func(t vehicle.Tax) money.Amount { return t.CustomProcessingFeeInUSD }),
-	tax("railwayDevLevyInUSD", func(t vehicle.Tax) money.Amount { return t.RailwayDevLevyInUSD }),
-	tax("indDevLevy", func(t vehicle.Tax) money.Amount { return t.IndDevLevy }),
-	tax("hivRespLevy", func(t vehicle.Tax) money.Amount { return t.HIVRespLevy }),
-	tax("totalImportTaxesInUSD", func(t vehicle.Tax) money.Amount { return t.TotalImportTaxesInUSD }),
-	tax("totalImportTaxesInTZS", func(t vehicle.Tax) money.Amount { return t.TotalImportTaxesInTZS }),
-	tax("vehicleRegistrationFeeInTZS", func(t vehicle.Tax) money.Amount { return t.VehicleRegistrationFeeInTZS }),
-	tax("totalTaxesInTZS", func(t vehicle.Tax) money.Amount { return t.TotalTaxesInTZS }),
-
-	anyCost("landing", func(d *vehicle.DriveAway) any { return moment(d.Landing.Likely) }),
-	landingTax("landingCifInUSD",
-		func(b vehicle.TaxBase) money.Amount { return b.CIFInUSD }, func(t vehicle.Tax) money.Amount { return t.CIFInUSD }),
-	landingTax("landingImportDutyInUSD", func(b vehicle.TaxBase) money.Amount { return b.Recomputed.ImportDutyInUSD },
-		func(t vehicle.Tax) money.Amount { return t.ImportDutyInUSD }),
-	landingTax("landingExciseDutyInUSD", func(b vehicle.TaxBase) money.Amount { return b.Recomputed.ExciseDutyInUSD },
-		func(t vehicle.Tax) money.Amount { return t.ExiseDutyInUSD }),
-	landingTax("landingExciseDutyDueToAgeInUSD",
-		func(b vehicle.TaxBase) money.Amount { return b.Recomputed.ExciseDutyDueToAgeInUSD },
-		func(t vehicle.Tax) money.Amount { return t.ExiseDutyDueToAgeInUSD }),
-	landingTax("landingVatInUSD", func(b vehicle.TaxBase) money.Amount { return b.Recomputed.VATInUSD },
-		func(t vehicle.Tax) money.Amount { return t.VATInUSD }),
-	landingTax("landingCustomProcessingFeeInUSD",
-		func(b vehicle.TaxBase) money.Amount { return b.Recomputed.CustomProcessingFeeInUSD },
-		func(t vehicle.Tax) money.Amount { return t.CustomProcessingFeeInUSD }),
-	landingTax("landingRailwayDevLevyInUSD", func(b vehicle.TaxBase) money.Amount { return b.Recomputed.RailwayDevLevyInUSD },
-		func(t vehicle.Tax) money.Amount { return t.RailwayDevLevyInUSD }),
-	landingTax("landingTotalImportTaxesInUSD",
-		func(b vehicle.TaxBase) money.Amount { return b.Recomputed.TotalImportTaxesInUSD },
-		func(t vehicle.Tax) money.Amount { return t.TotalImportTaxesInUSD }),
-
-	rate("exchangeRateTaxes", func(r vehicle.ExchangeRates) money.Number { return r.Taxes }),
-	rate("exchangeRateOthers", func(r vehicle.ExchangeRates) money.Number { return r.Others }),
-	driveAway("driveAwayUSD", func(d *vehicle.DriveAway) money.Amount { return d.TotalUSD }),
-	driveAway("driveAwayTZS", func(d *vehicle.DriveAway) money.Amount { return d.TotalTZS }),
-	driveAway("driveAwayLowUSD", func(d *vehicle.DriveAway) money.Amount { return d.LowUSD }),
-	driveAway("driveAwayHighUSD", func(d *vehicle.DriveAway) money.Amount { return d.HighUSD }),
-	driveAway("driveAwayLowTZS", func(d *vehicle.DriveAway) money.Amount { return d.LowTZS }),
-	driveAway("driveAwayHighTZS", func(d *vehicle.DriveAway) money.Amount { return d.HighTZS }),
-	costWhere("driveAwayPartUSD", false, func(d *vehicle.DriveAway) money.Amount { return d.TotalUSD }),
-	costWhere("driveAwayPartTZS", false, func(d *vehicle.DriveAway) money.Amount { return d.TotalTZS }),
-	anyCost("driveAwayMissing", func(d *vehicle.DriveAway) any { return missing(d.Missing) }),
-	anyCost("driveAwayEstimated", func(d *vehicle.DriveAway) any { return estimated(d.Lines) }),
-	estimate("driveAwayConfidence", 11, numberConfidence),
-	onTheRoad("onTheRoadTZS", func(s *vehicle.Sum) int64 { return s.TZS }),
-	onTheRoad("onTheRoadLowTZS", func(s *vehicle.Sum) int64 { return s.LowTZS }),
-	onTheRoad("onTheRoadHighTZS", func(s *vehicle.Sum) int64 { return s.HighTZS }),
-	estimate("maxPriceUSD", 12, maxPrice),
-	estimate("marginUSD", 12, marginOf),
-
-	estimate("referenceNumber", 18, func(e *vehicle.Estimate) any { return e.Tax.ReferenceNumber }),
-	estimate("asOf", 20, func(e *vehicle.Estimate) any { return moment(e.AsOf) }),
-	estimate("validUntil", 20, func(e *vehicle.Estimate) any { return moment(e.ValidUntil) }),
-	estimate("doubts", 40, func(e *vehicle.Estimate) any {
-		return join(e.Doubts, func(d vehicle.Doubt) string { return d.Code })
-	}),
-	estimate("warnings", 40, func(e *vehicle.Estimate) any { return warnings(e.Warnings) }),
-}
-
-func estimate(name string, width float64, value func(*vehicle.Estimate) any) column {
-	return column{name: name, width: width, value: func(l Line) any {
-		if l.Estimate == nil {
-			return nil
+var columns = func() (list []column) {
+	for _, row := range datatable.Rows(columnTable) {
+		width, err := strconv.ParseFloat(row[1], 64)
+		if err != nil {
+			panic("export: columns.csv: " + row[1]) // embedded: only a broken build gets here
 		}
-		return value(l.Estimate)
-	}}
-}
-
-// car is a column that shows a value of the car. It is filled as far as the car was read, also
-// when the cost is not known.
-func car(name string, width float64, value func(vehicle.Car) any) column {
-	return column{name: name, width: width, value: func(l Line) any {
-		switch {
-		case l.Estimate != nil:
-			return value(l.Estimate.Car)
-		case l.Car != nil:
-			return value(*l.Car)
+		value := valueAt(reflect.TypeFor[shown](), strings.Split(row[3], "."))
+		if row[2] == "day" {
+			text := value
+			value = func(v reflect.Value) any { return dayOf(text(v)) }
 		}
-		return nil
-	}}
-}
+		list = append(list, column{
+			name: row[0], width: width, sum: row[2] == "sum", value: func(l shown) any { return value(reflect.ValueOf(l)) },
+		})
+	}
+	return list
+}()
+
+//go:embed columns.csv
+var columnTable string
 
 const amountWidth = 15
 
-func tax(name string, value func(vehicle.Tax) money.Amount) column {
-	return summed(estimate(name, amountWidth, func(e *vehicle.Estimate) any { return value(e.Tax).Decimal() }))
+// shown is a line of the results as the columns read it. What is not known is nil.
+type shown struct {
+	Line
+
+	Known        *vehicle.Car        `json:"known"` // the car, as far as it was read
+	LandingValue *money.Amount       `json:"landingValue"`
+	LandingTaxes *vehicle.Recomputed `json:"landingTaxes"` // as they are to be expected then
+	// Whole and Part are the same cost: with the price of the car or without it, so that no sum
+	// mixes both.
+	Whole     *vehicle.DriveAway `json:"whole"`
+	Part      *vehicle.DriveAway `json:"part"`
+	Estimated []vehicle.CostLine `json:"estimated"` // lines that are ours, and nobody's figure for this car
+	Margin    *decimal.Decimal   `json:"margin"`
+
+	lines []vehicle.CostLine
 }
 
-// summed returns a column with a total.
-func summed(c column) column {
-	c.sum = true
-	return c
-}
-
-// landingTax is one of the taxes on the likely landing day: as they were computed for it, or
-// those of TRA's answer where nothing differs.
-func landingTax(name string, computed func(vehicle.TaxBase) money.Amount, answered func(vehicle.Tax) money.Amount) column {
-	return summed(estimate(name, amountWidth, func(e *vehicle.Estimate) any {
-		switch {
-		case e.DriveAway == nil:
-			return nil
-		case e.DriveAway.TaxBase.Recomputed != nil:
-			return computed(e.DriveAway.TaxBase).Decimal()
+// ReadByCSV are the members of an estimate that a table reads, by their dotted names in JSON.
+var ReadByCSV = func() string {
+	read := "tax,maxPriceUSD,driveAway.taxBase,driveAway.missing.code,driveAway.lines.code," +
+		"driveAway.lines.amountTZS,driveAway.lines.estimated"
+	for _, row := range datatable.Rows(columnTable) {
+		of, member, _ := strings.Cut(row[3], ".")
+		if in, is := map[string]string{"estimate": "", "known": "car.", "whole": "driveAway."}[of]; is {
+			read += "," + in + member
 		}
-		return answered(e.Tax).Decimal()
-	}))
-}
-
-// rate is an exchange rate of the drive-away cost.
-func rate(name string, value func(vehicle.ExchangeRates) money.Number) column {
-	return anyCost(name, func(d *vehicle.DriveAway) any { return value(d.Exchange).Decimal() })
-}
-
-// anyCost is a column of a cost, complete or not.
-func anyCost(name string, value func(*vehicle.DriveAway) any) column {
-	return estimate(name, amountWidth, func(e *vehicle.Estimate) any {
-		if e.DriveAway == nil {
-			return nil
-		}
-		return value(e.DriveAway)
-	})
-}
-
-// driveAway is a column of complete costs. A cost without the price of the car stands in
-// another column, so that no sum mixes both.
-func driveAway(name string, value func(*vehicle.DriveAway) money.Amount) column {
-	return costWhere(name, true, value)
-}
-
-func costWhere(name string, complete bool, value func(*vehicle.DriveAway) money.Amount) column {
-	return summed(anyCost(name, func(d *vehicle.DriveAway) any {
-		if (len(d.Missing) == 0) != complete {
-			return nil
-		}
-		return value(d).Decimal()
-	}))
-}
-
-// onTheRoad is a column of the number that people read.
-func onTheRoad(name string, value func(*vehicle.Sum) int64) column {
-	return summed(estimate(name, amountWidth, func(e *vehicle.Estimate) any {
-		if e.Summary == nil || e.Summary.OnTheRoad == nil {
-			return nil
-		}
-		return decimal.NewFromInt(value(e.Summary.OnTheRoad))
-	}))
-}
-
-// maxPrice returns the highest likely price without freight for the target of the
-// batch.
-func maxPrice(e *vehicle.Estimate) any {
-	if e.MaxPrice == nil || e.MaxPrice.FOB == nil || e.MaxPrice.FOB.Likely == nil {
-		return nil
 	}
-	return decimal.NewFromInt(*e.MaxPrice.FOB.Likely)
+	return read
+}()
+
+// ReadByXLSX are the same of a workbook.
+var ReadByXLSX = ReadByCSV + ",driveAway.lines"
+
+// shownOf returns a line as the columns read it.
+func shownOf(l Line) shown {
+	s := shown{Line: l, Known: l.Car}
+	if l.Estimate == nil {
+		return s
+	}
+	s.Known = &l.Estimate.Car
+	if margin, ok := Margin(l.Estimate); ok {
+		s.Margin = &margin
+	}
+	cost := l.Estimate.DriveAway
+	if cost == nil {
+		return s
+	}
+	if s.LandingValue, s.LandingTaxes = &cost.TaxBase.CIFInUSD, cost.TaxBase.Recomputed; s.LandingTaxes == nil {
+		answered := l.Estimate.Tax.Computed()
+		s.LandingValue, s.LandingTaxes = &l.Estimate.Tax.CIFInUSD, &answered
+	}
+	if s.Whole = cost; len(cost.Missing) > 0 {
+		s.Whole, s.Part = nil, cost
+	}
+	s.lines = cost.Lines
+	s.Estimated = slices.DeleteFunc(slices.Clone(cost.Lines), func(l vehicle.CostLine) bool { return !l.Estimated })
+	return s
 }
 
-// marginOf returns how much the highest price for the target is above the price of the
-// car; nil when one of them is not known.
-func marginOf(e *vehicle.Estimate) any {
-	if margin, ok := Margin(e); ok {
-		return margin
+// valueAt returns what reads the value at a path of JSON names in values of a type: a text, an int, a
+// decimal, or nil for what is not there. A list is the values of its elements.
+func valueAt(of reflect.Type, path []string) func(reflect.Value) any {
+	switch of.Kind() {
+	case reflect.Pointer:
+		next := valueAt(of.Elem(), path)
+		return func(v reflect.Value) any {
+			if v.IsNil() {
+				return nil
+			}
+			return next(v.Elem())
+		}
+	case reflect.Slice:
+		next, between := valueAt(of.Elem(), path), " "
+		if len(path) == 0 {
+			between = ", "
+		}
+		return func(v reflect.Value) any {
+			names := make([]string, v.Len())
+			for i := range names {
+				names[i] = plainText(next(v.Index(i)))
+			}
+			return strings.Join(names, between)
+		}
+	}
+	if len(path) == 0 {
+		return valueOf
+	}
+	for _, field := range reflect.VisibleFields(of) {
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name == path[0] {
+			next := valueAt(field.Type, path[1:])
+			return func(v reflect.Value) any { return next(v.FieldByIndex(field.Index)) }
+		}
+	}
+	panic("export: columns.csv: no " + path[0]) // embedded: only a broken build gets here
+}
+
+// valueOf returns a value as tables hold it. 0 is what the listing does not give.
+func valueOf(v reflect.Value) any {
+	switch {
+	case v.Kind() == reflect.String:
+		return v.String()
+	case v.Kind() == reflect.Int64:
+		return decimal.NewFromInt(v.Int())
+	case v.CanInt() && v.Int() == 0:
+		return nil
+	case v.CanInt():
+		return int(v.Int())
+	}
+	if number, is := v.Interface().(interface{ Decimal() decimal.Decimal }); is {
+		return number.Decimal()
+	}
+	return v.Interface()
+}
+
+// dayOf returns a text as a date; nil for none.
+func dayOf(text any) any {
+	if day, is := text.(string); is {
+		return moment(day)
 	}
 	return nil
 }
@@ -323,57 +272,8 @@ func Margin(e *vehicle.Estimate) (usd decimal.Decimal, ok bool) {
 	return decimal.NewFromInt(*limits.Likely).Sub(price.Decimal()), true
 }
 
-// count returns nil for 0, which means that the listing does not give the value.
-func count(n int) any {
-	if n == 0 {
-		return nil
-	}
-	return n
-}
-
-func number(n *money.Number) any {
-	if n == nil {
-		return nil
-	}
-	return n.Decimal()
-}
-
-func adjusted(list []vehicle.Adjustment) string {
-	return join(list, func(a vehicle.Adjustment) string { return a.Field })
-}
-
-func missing(list []vehicle.Missing) string {
-	return join(list, func(m vehicle.Missing) string { return m.Code })
-}
-
-// estimated names the lines that are our estimates, and nobody's figure for this car.
-func estimated(list []vehicle.CostLine) string {
-	list = slices.DeleteFunc(slices.Clone(list), func(l vehicle.CostLine) bool { return !l.Estimated })
-	return join(list, func(l vehicle.CostLine) string { return l.Code })
-}
-
-// numberConfidence returns how far the cost can be trusted.
-func numberConfidence(e *vehicle.Estimate) any {
-	if e.Summary == nil {
-		return nil
-	}
-	return string(e.Summary.Confidence)
-}
-
-func warnings(list []vehicle.Warning) string {
-	return join(list, func(w vehicle.Warning) string { return w.Code })
-}
-
-func join[T any](list []T, name func(T) string) string {
-	names := make([]string, len(list))
-	for i, one := range list {
-		names[i] = name(one)
-	}
-	return strings.Join(names, " ")
-}
-
 // of returns the value of the column in a line, safe for any program to open.
-func (c column) of(l Line) any {
+func (c column) of(l shown) any {
 	value := c.value(l)
 	if text, ok := value.(string); ok {
 		return table.Safe(text)

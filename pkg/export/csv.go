@@ -34,8 +34,9 @@ func NewCSV(w io.Writer, o Options) (Writer, error) {
 
 // Line writes a row.
 func (t *csvTable) Line(l Line) error {
+	shown := shownOf(l)
 	for i, c := range t.columns {
-		t.cells[i] = plainText(c.of(l))
+		t.cells[i] = plainText(c.of(shown))
 	}
 	if err := t.out.Write(t.cells); err != nil {
 		return err

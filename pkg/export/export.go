@@ -9,30 +9,19 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// The members of an estimate that the tables read, by their dotted names in JSON.
-const (
-	ReadByCSV = "input.url,car.make,car.model,car.modelCode,car.version,car.year,car.engine_cc,car.fuel,car.fobPriceUSD," +
-		"car.cfPriceUSD,car.given,matched.modelBody,matched.matchType,matched.matchReason,matched.confidence," +
-		"matched.adjustments.field,matched.yom,tax,asOf,validUntil,maxPriceUSD,doubts.code,warnings.code," +
-		"summary.onTheRoad,summary.confidence,driveAway.landing.likely,driveAway.taxBase,driveAway.exchange," +
-		"driveAway.totalUSD,driveAway.totalTZS,driveAway.lowUSD,driveAway.highUSD,driveAway.lowTZS,driveAway.highTZS," +
-		"driveAway.missing.code,driveAway.lines.code,driveAway.lines.amountTZS,driveAway.lines.estimated"
-	ReadByXLSX = ReadByCSV + ",driveAway.lines"
-)
-
 // Line is one listing of a batch and its outcome.
 type Line struct {
-	Number    int // of the row, as the caller counts
-	Sheet     string
-	Reference string
-	URL       string
-	State     batch.State
-	Basis     string            // of a described car: which price of the row its price is
-	Own       []string          // cells of the caller's own columns
-	Code      string            // why there is no estimate; "" when there is one
-	Reason    string            // the same as a sentence
-	Estimate  *vehicle.Estimate // nil when there is none
-	Car       *vehicle.Car      // what is known of the car without an estimate; nil for nothing
+	Number    int               `json:"row"` // as the caller counts
+	Sheet     string            `json:"sheet"`
+	Reference string            `json:"reference"`
+	URL       string            `json:"url"`
+	State     batch.State       `json:"state"`
+	Basis     string            `json:"priceBasis"` // of a described car: which price of the row its price is
+	Own       []string          `json:"-"`          // cells of the caller's own columns
+	Code      string            `json:"code"`       // why there is no estimate; "" when there is one
+	Reason    string            `json:"reason"`     // the same as a sentence
+	Estimate  *vehicle.Estimate `json:"estimate"`   // nil when there is none
+	Car       *vehicle.Car      `json:"car"`        // what is known of the car without an estimate; nil for nothing
 }
 
 // name returns what names the row for people: the car, or else the address of its listing.

@@ -131,9 +131,9 @@ func (t *xlsxTable) begin(name string) error {
 // Line writes a row.
 func (t *xlsxTable) Line(l Line) error {
 	t.digest.add(l)
-	values := make([]any, len(t.columns))
+	values, shown := make([]any, len(t.columns)), shownOf(l)
 	for i, c := range t.columns {
-		values[i] = c.of(l)
+		values[i] = c.of(shown)
 		if amount, ok := values[i].(decimal.Decimal); ok && c.sum {
 			t.totals[i] = t.totals[i].Add(amount)
 		}

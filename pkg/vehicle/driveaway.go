@@ -152,6 +152,15 @@ type Recomputed struct {
 	TotalTaxesInTZS          money.Amount `json:"totalTaxesInTZS"`
 }
 
+// Computed returns the taxes of the authority's answer as those that the service computes.
+func (t Tax) Computed() Recomputed {
+	return Recomputed{
+		ImportDutyInUSD: t.ImportDutyInUSD, ExciseDutyInUSD: t.ExiseDutyInUSD, ExciseDutyDueToAgeInUSD: t.ExiseDutyDueToAgeInUSD,
+		VATInUSD: t.VATInUSD, CustomProcessingFeeInUSD: t.CustomProcessingFeeInUSD, RailwayDevLevyInUSD: t.RailwayDevLevyInUSD,
+		TotalImportTaxesInUSD: t.TotalImportTaxesInUSD, TotalTaxesInTZS: t.TotalTaxesInTZS,
+	}
+}
+
 // ExchangeRates are shillings for a dollar: the authority's own, derived from
 // its totals, for taxes, and the market's for the rest.
 type ExchangeRates struct {

@@ -86,12 +86,7 @@ func isAboutLanding(s vehicle.Scenario) bool { return s.Question == "landing" }
 
 // taxLinesOf returns the lines of the authority's answer, and those to expect.
 func taxLinesOf(e *vehicle.Estimate) []TaxLine {
-	t := e.Tax
-	own := vehicle.Recomputed{
-		ImportDutyInUSD: t.ImportDutyInUSD, ExciseDutyInUSD: t.ExiseDutyInUSD, ExciseDutyDueToAgeInUSD: t.ExiseDutyDueToAgeInUSD,
-		VATInUSD: t.VATInUSD, CustomProcessingFeeInUSD: t.CustomProcessingFeeInUSD, RailwayDevLevyInUSD: t.RailwayDevLevyInUSD,
-		TotalImportTaxesInUSD: t.TotalImportTaxesInUSD, TotalTaxesInTZS: t.TotalTaxesInTZS,
-	}
+	t, own := e.Tax, e.Tax.Computed()
 	expected := cmp.Or(e.DriveAway.TaxBase.Recomputed, &own)
 	line := func(key, currency string, authority, to money.Amount) TaxLine {
 		return TaxLine{Name: message.Say("table/tax_"+key, nil), Currency: currency, Authority: authority, Expected: to}
