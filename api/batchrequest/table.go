@@ -23,11 +23,8 @@ import (
 
 // Table says how a table was understood.
 type Table struct {
-	Format    string       `json:"format"` // csv or xlsx
-	Charset   string       `json:"charset,omitempty"`
-	Separator string       `json:"separator,omitempty"`
-	Sheet     string       `json:"sheet,omitempty"`
-	HeaderRow int          `json:"headerRow"`
+	table.Form
+
 	Columns   []lot.Column `json:"columns"`
 	Repeated  []string     `json:"repeatedColumns,omitempty"` // they mean what others before them mean
 	Unknown   []string     `json:"unknownColumns,omitempty"`
@@ -41,7 +38,9 @@ type Table struct {
 	SkippedCount int          `json:"skippedCount,omitempty"` // rows with text that are no cars
 	Skipped      []SkippedRow `json:"skippedRows,omitempty"`  // the first of them
 
-	unread []string // columns of which the listing's own fact is used in some rows
+	reader  *table.Reader // until its rows are read
+	columns *lot.Columns
+	unread  []string // columns of which the listing's own fact is used in some rows
 }
 
 // sheets returns the table and its further sheets.
@@ -56,9 +55,9 @@ func (req *Request) readTable(data []byte, charset string, commas map[string][]i
 		IsColumn: func(name string) bool { return req.mapping.Has(name) || lot.IsColumn(name) },
 		IsUnit:   lot.IsUnit,
 	})
-	var others, empty []*sheet
+	var others, empty []*Table
 	for ; err == nil; r, err = r.NextSheet() {
-		s := &sheet{Reader: r, columns: lot.NewColumns(
+		s := &Table{Form: r.Form, reader: r, columns: lot.NewColumns(
 			lot.Header{Names: r.Header, Above: r.Above, Merged: r.Merged, Title: r.Sheet}, req.mapping,
 		)}
 		s.columns.UseCommas(commas[r.Sheet])
@@ -98,7 +97,7 @@ func (req *Request) readTable(data []byte, charset string, commas map[string][]i
 
 // readOthers names the sheets that were not read; where none was, the rows of the first one will
 // say what they lack.
-func (req *Request) readOthers(others, empty []*sheet) error {
+func (req *Request) readOthers(others, empty []*Table) error {
 	if req.Table == nil {
 		first := slices.Concat(others, empty)[0]
 		if read, err := req.readSheet(first); err != nil {
@@ -106,7 +105,7 @@ func (req *Request) readOthers(others, empty []*sheet) error {
 		} else if !read {
 			req.addSheet(first)
 		}
-		others = slices.DeleteFunc(others, func(s *sheet) bool { return s == first })
+		others = slices.DeleteFunc(others, func(s *Table) bool { return s == first })
 	}
 	for _, s := range others {
 		if s.columns.Known() > 1 { // else it is a word in a note
@@ -116,24 +115,15 @@ func (req *Request) readOthers(others, empty []*sheet) error {
 	return nil
 }
 
-// sheet is a sheet of a table, or a table without sheets.
-type sheet struct {
-	*table.Reader
-
-	columns *lot.Columns
-	skipped []SkippedRow
-	unread  []string // columns with a cell that was not understood, in a row with a URL
-}
-
 // maxOwnColumns is how many own columns the sheets of a workbook may have together.
 const maxOwnColumns = 300
 
 // readSheet reads the rows of a sheet behind those of the sheets before it, and reports whether
 // there are any.
-func (req *Request) readSheet(s *sheet) (read bool, err error) {
+func (req *Request) readSheet(s *Table) (read bool, err error) {
 	var own []int
 	for {
-		row, err := s.Next()
+		row, err := s.reader.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -141,7 +131,9 @@ func (req *Request) readSheet(s *sheet) (read bool, err error) {
 			return false, tableProblem(err)
 		}
 		if reason := s.columns.Skip(row.Cells); reason != "" && !row.Extra {
-			s.skipped = append(s.skipped, SkippedRow{row.Number, clip(firstOf(row.Cells)), reason})
+			if s.SkippedCount++; s.SkippedCount <= maxSkipped {
+				s.Skipped = append(s.Skipped, SkippedRow{row.Number, clip(cmp.Or(row.Cells...)), reason})
+			}
 			s.columns.Note(row.Cells)
 			continue
 		}
@@ -160,18 +152,15 @@ func (req *Request) readSheet(s *sheet) (read bool, err error) {
 }
 
 // addSheet adds how a sheet was understood to that of the sheets before it.
-func (req *Request) addSheet(s *sheet) {
-	understood := &Table{
-		Format: s.Format, Charset: s.Charset, Separator: s.Separator, Sheet: s.Sheet, HeaderRow: s.HeaderRow,
-		Columns: s.columns.All(), Repeated: s.columns.Duplicate, Unknown: s.columns.Unknown, EmptyRows: s.Empty,
-		SkippedCount: len(s.skipped), Skipped: s.skipped[:min(len(s.skipped), maxSkipped)], unread: s.unread,
-	}
+func (req *Request) addSheet(s *Table) {
+	s.Columns, s.Repeated, s.Unknown, s.EmptyRows = s.columns.All(), s.columns.Duplicate, s.columns.Unknown, s.reader.Empty
+	s.reader = nil // it holds the whole file
 	req.columns = append(req.columns, s.columns)
 	if req.Table == nil {
-		req.Table = understood
+		req.Table = s
 		return
 	}
-	req.Table.Further = append(req.Table.Further, understood)
+	req.Table.Further = append(req.Table.Further, s)
 }
 
 // takeOwn adds the names of the own columns of a sheet to those of the sheets before it, which
@@ -204,11 +193,9 @@ type SkippedRow struct {
 	Reason string `json:"reason"`
 }
 
-func firstOf(cells []string) string { return cmp.Or(cells...) }
-
 // rowOfTable reads a row. A cell that cannot be read rejects the row of a described car;
 // of a row with a URL the listing says it, and a warning names the column.
-func rowOfTable(from table.Row, s *sheet, own []int) Row {
+func rowOfTable(from table.Row, s *Table, own []int) Row {
 	row, columns := Row{number: from.Number, sheet: s.Sheet}, s.columns
 	read := columns.Read(columns.Linked(from.Cells, from.Links))
 	row.setLot(read)

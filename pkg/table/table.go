@@ -73,14 +73,20 @@ type Row struct {
 	Extra bool
 }
 
+// Form is how a table is written.
+type Form struct {
+	Format    string `json:"format"`              // csv or xlsx
+	Charset   string `json:"charset,omitempty"`   // of CSV, as it was read: utf-8, utf-16le, shift_jis, windows-1252 …
+	Separator string `json:"separator,omitempty"` // of CSV; "" of a table with one column
+	Sheet     string `json:"sheet,omitempty"`     // of XLSX: the name of the sheet
+	HeaderRow int    `json:"headerRow"`
+}
+
 // Reader reads a table row by row.
 type Reader struct {
-	Format    string // csv or xlsx
-	Charset   string // of CSV, as it was read: utf-8, utf-16le, shift_jis, windows-1252 …
-	Separator string // of CSV; "" of a table with one column
-	Sheet     string // of XLSX: the name of the sheet
-	Header    []string
-	HeaderRow int
+	Form
+
+	Header []string
 	// Above are the rows above the header, the nearest first. Merged means that cells that
 	// are merged over several columns are known, and repeated in each.
 	Above  [][]string

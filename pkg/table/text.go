@@ -47,7 +47,7 @@ func openText(data []byte, o Options) (*Reader, error) {
 	if err := source.findSeparator(o); err != nil {
 		return nil, err
 	}
-	r := &Reader{Format: "csv", Charset: charset, options: o, source: source}
+	r := &Reader{Form: Form{Format: "csv", Charset: charset}, options: o, source: source}
 	if source.separator != 0 {
 		r.Separator = string(source.separator)
 	}

@@ -95,7 +95,7 @@ func (w *workbook) openSheet(sheet sheetPart, o Options) (*Reader, error) {
 		return nil, err
 	}
 	source := &cells{workbook: w, element: rows, behind: found}
-	r := &Reader{Format: "xlsx", Sheet: sheet.name, Merged: len(found.merged) > 0, options: o, source: source}
+	r := &Reader{Form: Form{Format: "xlsx", Sheet: sheet.name}, Merged: len(found.merged) > 0, options: o, source: source}
 	return r, r.findHeader()
 }
 
