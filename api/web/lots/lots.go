@@ -7,7 +7,6 @@ package lots
 import (
 	"cmp"
 	"embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -24,10 +23,9 @@ import (
 	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/api/web/frame"
+	"ushuru/pkg/batch"
 	"ushuru/pkg/message"
-	"ushuru/pkg/money"
 	"ushuru/pkg/pace"
-	"ushuru/pkg/vehicle"
 )
 
 //go:embed templates
@@ -221,12 +219,7 @@ type lotBatch struct {
 	Expires     time.Time      `json:"expires"`
 	SecondsLeft int            `json:"secondsLeft"`
 	Text        *message.Text  `json:"text"` // why it waits
-	Options     struct {
-		Target  json.RawMessage      `json:"target"`
-		Costs   json.RawMessage      `json:"costs"`
-		Rate    *money.Number        `json:"rate"`
-		Landing *vehicle.LandingDays `json:"landing"`
-	} `json:"options"`
+	Options     batch.Terms    `json:"options"`
 }
 
 // Done returns how many rows have an outcome.

@@ -14,6 +14,7 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/api/web/frame"
+	"ushuru/pkg/lot"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
@@ -27,7 +28,7 @@ type understood struct {
 	Rejected int      `json:"rejected"`
 	Missing  []string `json:"missing"`
 	// Questions are about the units of prices.
-	Questions []lotQuestion `json:"questions"`
+	Questions []lot.Question `json:"questions"`
 	Table     struct {
 		Sheet     string      `json:"sheet"`
 		HeaderRow int         `json:"headerRow"`
@@ -39,24 +40,8 @@ type understood struct {
 	Warnings []message.Notice `json:"warnings"`
 }
 
-// lotQuestion asks in which unit the prices of a column are.
-type lotQuestion struct {
-	Column   string   `json:"column"`
-	Values   []string `json:"values"`
-	Readings []struct {
-		Unit     string   `json:"unit"`
-		Answer   string   `json:"answer"`
-		FirstUSD []string `json:"firstUSD"`
-	} `json:"readings"`
-}
-
 // lotColumn is a column of a table, and the field that it is read as.
-type lotColumn struct {
-	Name  string `json:"column"`
-	Field string `json:"field"`
-	Unit  string `json:"unit"`
-	Used  bool   `json:"used"`
-}
+type lotColumn struct{ lot.Column }
 
 // Meaning returns the key of the word for the field; "" for a field without one.
 func (c lotColumn) Meaning() string {
@@ -71,12 +56,12 @@ func (c lotColumn) Meaning() string {
 var readings = func() (all []lotColumn) {
 	for _, field := range []string{"fobPrice", "cfPrice", "startPrice", "hammerPrice"} {
 		for _, unit := range []string{"USD", "JPY", "1000 JPY", "10000 JPY"} {
-			all = append(all, lotColumn{Name: field + " (" + unit + ")", Field: field, Unit: unit})
+			all = append(all, lotColumn{lot.Column{Header: field + " (" + unit + ")", Field: field, Unit: unit}})
 		}
 	}
 	for field := range strings.FieldsSeq("url make model modelCode chassis version year registration engine_cc fuel " +
 		"bodyType modelBody m3 reference lot house score mileage_km currency unit") {
-		all = append(all, lotColumn{Name: field, Field: field})
+		all = append(all, lotColumn{lot.Column{Header: field, Field: field}})
 	}
 	return all
 }()
