@@ -17,7 +17,8 @@ import (
 
 // formPage is the page of a form.
 type formPage struct {
-	name string // of its screen
+	name    string // of its screen
+	isStart bool   // it is the first page, as search engines list it
 
 	Filled  url.Values   // what the visitor typed, and what is known of the car
 	Problem message.Text // why that is no answer; empty for none
@@ -65,6 +66,12 @@ func (f *formPage) Back(without ...string) string { return frame.Address("/hand"
 // formKind is a form whose fields are a request to the API.
 type formKind struct {
 	path string // of the endpoint
+	// spoken says that the answer is in the language of the visitor, which is a part of the request.
+	spoken bool
+	// fill adds to a page what there is to choose from, and file answers a form with a file; nil for
+	// neither.
+	fill func(r *http.Request, page *formPage) error
+	file request.Handler
 	// check returns the field that needs no look of the API, and the key of what is wrong with it;
 	// nil, or "", for none.
 	check func(form url.Values) (field, key string)
@@ -76,59 +83,67 @@ type formKind struct {
 // targetPattern is a number of shillings. The API knows its bounds.
 var targetPattern = regexp.MustCompile(`^[1-9][0-9]{0,11}$`)
 
-// formKinds are the forms by the names of their screens.
-var formKinds = map[string]formKind{
-	// The car, and what the buyer can pay for it on the road.
-	"bid": {pathEstimate, func(form url.Values) (field, key string) {
-		if !readSum(form, termTarget) || !targetPattern.MatchString(termsIn(form).Get(termTarget)) {
-			return termTarget, "bid.bad_target"
-		}
-		return "", ""
-	}, func(why *problem.Problem) (field, key string) {
-		switch {
-		case strings.HasPrefix(why.Param, termTarget):
-			return termTarget, "bid.bad_target"
-		case why.Code == "url_missing":
-			return "u", "bid.no_link"
-		}
-		return "u", ""
-	}},
-	// A clearing agent's bill, and the car.
-	"bill": {pathBill, nil, func(why *problem.Problem) (field, key string) {
-		if strings.HasPrefix(why.Code, "bill_") {
-			return "text", ""
-		}
-		return "u", ""
-	}},
-	// The link of an auction sheet.
-	"sheet": {pathReport, func(form url.Values) (field, key string) {
-		form.Set("u", typedLink(form.Get("u")))
-		if form.Get("u") == "" {
-			return "u", "sheet.no_link"
-		}
-		return "", ""
-	}, nil},
-	// A car that the visitor describes.
-	"hand": {pathQuote, func(form url.Values) (field, key string) {
-		switch {
-		case !readSum(form, termPrice):
-			return termPrice, "wrong.price"
-		case form.Get(termPrice) != "" && form.Get(termBasis) == "": // which decides thousands of dollars
-			return termBasis, "wrong.basis"
-		}
-		return "", ""
-	}, func(why *problem.Problem) (field, key string) {
-		field = strings.TrimPrefix(why.Param, "known.")
-		if name, differs := map[string]string{
-			"engine_cc": "cc", "fobPriceUSD": termPrice, "cfPriceUSD": termPrice, "modelCode": "code",
-		}[field]; differs {
-			field = name
-		}
-		if why.Status != http.StatusBadRequest || !slices.Contains(described, field) {
+// formKinds returns the forms by the names of their screens.
+func (p *Pages) formKinds() map[string]formKind {
+	return map[string]formKind{
+		// The car, and what the buyer can pay for it on the road.
+		"bid": {path: pathEstimate, check: checkTarget, blame: func(why *problem.Problem) (field, key string) {
+			switch {
+			case strings.HasPrefix(why.Param, termTarget):
+				return termTarget, "bid.bad_target"
+			case why.Code == "url_missing":
+				return "u", "bid.no_link"
+			}
+			return "u", ""
+		}},
+		// A clearing agent's bill, and the car.
+		"bill": {path: pathBill, spoken: true, blame: func(why *problem.Problem) (field, key string) {
+			if strings.HasPrefix(why.Code, "bill_") {
+				return "text", ""
+			}
+			return "u", ""
+		}},
+		// The link of an auction sheet, or its file.
+		"sheet": {path: pathReport, file: p.uploadSheet, check: func(form url.Values) (field, key string) {
+			form.Set("u", typedLink(form.Get("u")))
+			if form.Get("u") == "" {
+				return "u", "sheet.no_link"
+			}
 			return "", ""
-		}
-		return field, "wrong." + field
-	}},
+		}},
+		// A car that the visitor describes.
+		"hand": {path: pathQuote, fill: p.findChoices, check: checkPrice, blame: blameDescribed},
+	}
+}
+
+func checkTarget(form url.Values) (field, key string) {
+	if !readSum(form, termTarget) || !targetPattern.MatchString(termsIn(form).Get(termTarget)) {
+		return termTarget, "bid.bad_target"
+	}
+	return "", ""
+}
+
+func checkPrice(form url.Values) (field, key string) {
+	switch {
+	case !readSum(form, termPrice):
+		return termPrice, "wrong.price"
+	case form.Get(termPrice) != "" && form.Get(termBasis) == "": // which decides thousands of dollars
+		return termBasis, "wrong.basis"
+	}
+	return "", ""
+}
+
+func blameDescribed(why *problem.Problem) (field, key string) {
+	field = strings.TrimPrefix(why.Param, "known.")
+	if name, differs := map[string]string{
+		"engine_cc": "cc", "fobPriceUSD": termPrice, "cfPriceUSD": termPrice, "modelCode": "code",
+	}[field]; differs {
+		field = name
+	}
+	if why.Status != http.StatusBadRequest || !slices.Contains(described, field) {
+		return "", ""
+	}
+	return field, "wrong." + field
 }
 
 // form returns the page of a form. What the query says of a car fills it.
@@ -142,21 +157,20 @@ func (p *Pages) form(name string) request.Handler {
 
 // showForm responds with the page of a form.
 func (p *Pages) showForm(w http.ResponseWriter, r *http.Request, status int, page formPage) error {
-	if page.name == "hand" {
-		if err := p.findChoices(r, &page); err != nil {
+	if fill := p.forms[page.name].fill; fill != nil {
+		if err := fill(r, &page); err != nil {
 			return err
 		}
 	}
-	isStart := page.name == "home" && status == http.StatusOK && r.URL.RawQuery == ""
-	return p.Render(w, r, status, frame.Screen{Name: page.name, Index: isStart, Body: &page})
+	return p.Render(w, r, status, frame.Screen{Name: page.name, Index: page.isStart, Body: &page})
 }
 
 // submitForm starts what a form asks for, and leads to the page of its answer.
 func (p *Pages) submitForm(name string) request.Handler {
-	kind := formKinds[name]
+	kind := p.forms[name]
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if name == "sheet" && isMultipart(r) {
-			return p.uploadSheet(w, r)
+		if kind.file != nil && isMultipart(r) {
+			return kind.file(w, r)
 		}
 		if err := frame.ParseForm(w, r); err != nil {
 			return err
@@ -169,7 +183,7 @@ func (p *Pages) submitForm(name string) request.Handler {
 			}
 		}
 		wanted := linkOf(kind.path, r.PostForm)
-		if kind.path == pathBill {
+		if kind.spoken {
 			wanted.Fields.Set("lang", p.Language(w, r))
 		}
 		return p.lead(w, r, wanted, func(said message.Text, why *problem.Problem) error {

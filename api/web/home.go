@@ -17,7 +17,7 @@ func (p *Pages) home(w http.ResponseWriter, r *http.Request) error {
 	typed, shared := strings.TrimSpace(filled.Get("u")), strings.TrimSpace(filled.Get("text"))
 	link := cmp.Or(linkIn(typed), typed, linkIn(shared), shared)
 	filled.Set("u", link[:min(len(link), maxText)])
-	return p.showForm(w, r, http.StatusOK, formPage{name: "home", Filled: filled})
+	return p.showForm(w, r, http.StatusOK, formPage{name: "home", isStart: r.URL.RawQuery == "", Filled: filled})
 }
 
 // submit answers the forms that need an estimate: it starts the work, and leads to the

@@ -2,12 +2,14 @@ package web
 
 import (
 	"cmp"
+	_ "embed"
 	"maps"
 	"net/http"
 	"net/url"
 	"strings"
 
 	"ushuru/api/web/frame"
+	"ushuru/pkg/datatable"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
@@ -22,28 +24,18 @@ type state struct {
 	Offer bool   // the extension for browsers can read the page
 }
 
-// states are the codes that need a page of their own. Others are shown as a fault of
-// ours.
-var states = map[string]state{
-	"listing_blocked":  {Key: "blocked", Hand: true, Offer: true},
-	"robots_forbidden": {Key: "blocked", Hand: true, Offer: true},
-	"listing_gone":     {Key: "gone"}, "listing_sold": {Key: "sold"},
-	"several_cars":  {Key: "several"},
-	"not_a_listing": {Key: "not_car", Hand: true}, "url_unsupported": {Key: "not_car", Hand: true},
-	"page_unreadable": {Key: "not_car", Hand: true, Offer: true}, "fetch_too_large": {Key: "not_car", Hand: true},
-	"url_forbidden": {Key: "not_car", Hand: true}, "url_invalid": {Key: "not_car", Hand: true},
-	"host_busy": {Key: "site_busy", Again: true, Hand: true}, "fetch_timeout": {Key: "site_busy", Again: true, Hand: true},
-	"fetch_failed":    {Key: "site_busy", Own: true, Again: true, Hand: true},
-	"ambiguous_match": {Key: "ambiguous", Own: true},
-	"no_match":        {Key: "no_match", Own: true, Hand: true}, "not_listed": {Key: "no_match", Own: true, Hand: true},
-	"year_not_listed":  {Key: "no_match", Own: true, Hand: true},
-	"no_capacity_band": {Key: "no_match", Own: true}, "fuel_conflict": {Key: "no_match", Own: true},
-	"listing_incomplete": {Key: "incomplete", Own: true}, "request_incomplete": {Key: "incomplete", Own: true},
-	"authority_unavailable": {Key: "authority", Own: true, Again: true},
-	"authority_refused":     {Key: "authority", Own: true, Again: true},
-	"authority_implausible": {Key: "authority", Own: true, Again: true},
-	"unknown":               {Key: "expired", Again: true},
-}
+//go:embed states.csv
+var stateTable string
+
+// states are the codes that need a page of their own.
+var states = func() map[string]state {
+	all := map[string]state{}
+	for _, row := range datatable.Rows(stateTable) {
+		has := func(mark string) bool { return strings.Contains(row[2], mark) }
+		all[row[0]] = state{Key: row[1], Own: has("own"), Again: has("again"), Hand: has("hand"), Offer: has("offer")}
+	}
+	return all
+}()
 
 // refused is the page of work that ended without a result.
 type refused struct {

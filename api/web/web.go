@@ -63,6 +63,7 @@ type Pages struct {
 	*frame.Frame
 
 	options  Options
+	forms    map[string]formKind // by the names of their screens
 	api      frame.Client
 	links    links.Store
 	manifest []byte
@@ -91,6 +92,7 @@ func New(o Options) (*Pages, error) {
 		options: o, api: frame.Client{API: o.API}, links: links.Store{Redis: o.Redis, Room: links.DefaultRoom},
 		uploads: pace.NewPlaces(maxUploads),
 	}
+	p.forms = p.formKinds()
 	var err error
 	p.Frame, err = frame.New(frame.Options{
 		LoggedPath: LoggedPath, BaseURL: o.BaseURL, Simulated: o.Simulated, Log: o.Log, Viewed: o.Metrics.Viewed,
