@@ -2,6 +2,7 @@ package batches
 
 import (
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
@@ -391,12 +392,52 @@ func TestOwnColumnsHaveTheirNames(t *testing.T) {
 	}
 }
 
-// TestLargePagesOfResultsAreReadInPieces.
+// TestPagesOfResultsAreReadInPieces, and the part after them begins where they end.
 func TestPagesOfResultsAreReadInPieces(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ limit, read, want int }{{0, 0, 200}, {0, 1000, 200}, {50, 0, 50}, {1000, 0, 200}, {1000, 900, 100}} {
-		if got := (resultPart{limit: c.limit}).page(c.read); got != c.want {
-			t.Errorf("limit %d after %d rows: got %d, want %d", c.limit, c.read, got, c.want)
+	s, p := newResource(t)
+	rows := make([]batch.Row, 450)
+	for i := range rows {
+		rows[i] = batch.Row{Number: i + 1, URL: fmt.Sprintf("https://cars.example/%d", i)}
+	}
+	b, err := p.Batches.Create(t.Context(), batch.New{Owner: "key", Rows: rows})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		part  resultPart
+		by    string
+		pages []int
+		more  int
+	}{
+		{resultPart{}, "", []int{200, 200, 50}, -1},
+		{resultPart{limit: 50}, "", []int{50}, 50},
+		{resultPart{from: 10, limit: 250}, "", []int{200, 50}, 260},
+		{resultPart{from: 440, limit: 250, state: batch.Waiting}, "", []int{10}, -1},
+		{resultPart{state: batch.Failed}, "", []int{0}, -1},
+		{resultPart{from: 1000}, "", []int{0}, -1},
+		{resultPart{from: 10, limit: 250}, "onTheRoad", []int{200, 50}, 260},
+		{resultPart{from: 440, limit: 250}, "onTheRoad", []int{10}, 0},
+	} {
+		read, err := s.openResults(t.Context(), b, c.by, c.part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var pages []int
+		for first := c.part.from + 1; ; first += pages[len(pages)-1] {
+			pages = append(pages, len(read.items))
+			if len(read.items) > 0 && read.items[0].Number != first {
+				t.Errorf("%+v: page %d begins with row %d, want %d", c.part, len(pages), read.items[0].Number, first)
+			}
+			if read.last() {
+				break
+			}
+			if err := read.read(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.Equal(pages, c.pages) || read.more != c.more {
+			t.Errorf("%+v sorted by %q: got pages %d and more from %d, want %d from %d", c.part, c.by, pages, read.more, c.pages, c.more)
 		}
 	}
 }

@@ -5,10 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
-	"net/url"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -47,30 +45,6 @@ func parseResultPart(r *request.Request) (part resultPart, err error) {
 		}
 	}
 	return part, nil
-}
-
-// nextResults returns where the rows after a part begin, "" when there are none, and says
-// so in the header Link.
-func (part resultPart) nextResults(w http.ResponseWriter, u *url.URL, rows *resultRows) string {
-	if part.limit == 0 {
-		return ""
-	}
-	index := rows.more
-	if rows.order == nil {
-		index = rows.reader.After(part.from, part.limit, part.state)
-	}
-	if index <= 0 {
-		return ""
-	}
-	return request.SetNext(w, u, strconv.Itoa(index))
-}
-
-// page returns how many rows of a part are read at once, when so many were read before.
-func (part resultPart) page(read int) int {
-	if part.limit == 0 {
-		return resultsPage
-	}
-	return min(part.limit-read, resultsPage)
 }
 
 // isUnchanged answers 304 to a caller who has the results of a batch that has ended. They

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -116,7 +117,10 @@ func (s *Resource) GetResults(w http.ResponseWriter, plain *http.Request) error 
 	if err != nil {
 		return err
 	}
-	following := part.nextResults(w, r.URL, rows)
+	following := ""
+	if rows.more > 0 {
+		following = request.SetNext(w, r.URL, strconv.Itoa(rows.more))
+	}
 	contentType := f.mediaType
 	if strings.HasPrefix(contentType, "text/") {
 		contentType += "; charset=utf-8"

@@ -44,28 +44,19 @@ func highestPrice(e *vehicle.Estimate) (float64, bool) {
 	return -float64(*e.MaxPrice.FOB.Likely), true
 }
 
-// resultRows reads the rows of a batch page by page, in their order or in a sorted one.
+// resultRows reads the rows of a part of a batch page by page.
 type resultRows struct {
 	reader *batch.Reader
+	order  []int        // indexes of the rows
 	items  []batch.Item // the page
-	next   int          // -1 after the last page; of sorted rows an index of order
-	order  []int        // nil for the order of the batch
-	part   resultPart
-	seen   int // rows of the part
-	more   int // cursor of the rows after a sorted part; 0 for none
+	next   int          // index of order; -1 after the last page
+	more   int          // cursor of the rows after the part; not above 0 when there are none
 }
 
 func (rows *resultRows) last() bool { return rows.next < 0 }
 
 // read reads the next page.
 func (rows *resultRows) read(ctx context.Context) (err error) {
-	if rows.order == nil {
-		rows.items, rows.next, err = rows.reader.Next(ctx, rows.next, rows.part.page(rows.seen), rows.part.state, true)
-		if rows.seen += len(rows.items); rows.part.limit > 0 && rows.seen >= rows.part.limit {
-			rows.next = -1
-		}
-		return err
-	}
 	end := min(rows.next+resultsPage, len(rows.order))
 	rows.items, err = rows.reader.Items(ctx, rows.order[rows.next:end])
 	if rows.next = end; end == len(rows.order) {
@@ -86,26 +77,27 @@ func (s *Resource) openResults(ctx context.Context, b *batch.Batch, by string, p
 			return nil, err
 		}
 	}
-	rows := &resultRows{reader: reader}
-	if by != "" {
-		if rows.order, err = s.sortedRows(ctx, rows, b, by); err != nil {
-			return nil, err
-		}
-		from := min(part.from, len(rows.order))
-		to := len(rows.order)
-		if part.limit > 0 && from+part.limit < to {
-			to = from + part.limit
-			rows.more = to
-		}
-		rows.order, rows.next = rows.order[from:to:to], 0
+	rows, limit := &resultRows{reader: reader}, cmp.Or(part.limit, batch.MaxRows)
+	if by == "" {
+		rows.order, rows.more = reader.Choose(part.from, limit, part.state)
 		return rows, rows.read(ctx)
 	}
-	rows.part, rows.next = part, part.from
+	if rows.order, err = s.sortedRows(ctx, reader, b, by); err != nil {
+		return nil, err
+	}
+	from := min(part.from, len(rows.order))
+	to := min(from+limit, len(rows.order))
+	if to < len(rows.order) {
+		rows.more = to
+	}
+	rows.order = rows.order[from:to]
 	return rows, rows.read(ctx)
 }
 
 // sortedRows returns the indexes of all rows in an order.
-func (s *Resource) sortedRows(ctx context.Context, rows *resultRows, b *batch.Batch, by string) ([]int, error) {
+func (s *Resource) sortedRows(ctx context.Context, reader *batch.Reader, b *batch.Batch, by string) ([]int, error) {
+	rows := resultRows{reader: reader}
+	rows.order, _ = reader.Choose(0, batch.MaxRows, "")
 	wanted, processor := b.Options.OfCost(), s.options.Limits.Turn(b.Owner)
 	defer processor.Give()
 	var keys []float64
@@ -125,12 +117,8 @@ func (s *Resource) sortedRows(ctx context.Context, rows *resultRows, b *batch.Ba
 			keys = append(keys, key)
 		}
 	}
-	order := make([]int, len(keys))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(keys[a], keys[b]) })
-	return order, nil
+	slices.SortStableFunc(rows.order, func(a, b int) int { return cmp.Compare(keys[a], keys[b]) })
+	return rows.order, nil
 }
 
 func (s *Resource) sortKey(item batch.Item, wanted vehicle.Terms, by string) (float64, error) {

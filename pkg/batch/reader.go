@@ -64,19 +64,20 @@ func (r *Reader) skips(i int, state State) bool {
 	return err == nil && time.Unix(second, 0).Before(r.since)
 }
 
-// After returns the index of the first row after as many as limit, from an index on, of
-// one state or, with "", of all; -1 when there is none.
-func (r *Reader) After(from, limit int, state State) int {
+// Choose returns the indexes of up to limit rows from one on, of one state or, with "", of all, and the
+// index of the next one; -1 when there is none.
+func (r *Reader) Choose(from, limit int, state State) (chosen []int, next int) {
 	for i := max(from, 0); i < len(r.states); i++ {
 		now := stateOf(r.states[i])
-		if state != "" && now != state || r.skips(i, now) {
-			continue
-		}
-		if limit--; limit < 0 {
-			return i
+		switch {
+		case state != "" && now != state, r.skips(i, now):
+		case len(chosen) == limit:
+			return chosen, i
+		default:
+			chosen = append(chosen, i)
 		}
 	}
-	return -1
+	return chosen, -1
 }
 
 // Read opens a batch for reading. ErrNotFound means that there is none.
@@ -128,11 +129,7 @@ func (r *Reader) Retried(rows []int) (open, again int) {
 // all, and the index of the next page; -1 at the end. Results are read only with
 // full.
 func (r *Reader) Next(ctx context.Context, from, limit int, state State, full bool) ([]Item, int, error) {
-	var chosen []int
-	next := r.After(from, 0, state)
-	for ; next >= 0 && len(chosen) < limit; next = r.After(next+1, 0, state) {
-		chosen = append(chosen, next)
-	}
+	chosen, next := r.Choose(from, limit, state)
 	items, err := r.items(ctx, chosen, full)
 	return items, next, err
 }
