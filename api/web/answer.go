@@ -174,7 +174,7 @@ func (p *Pages) answerWith(
 	}
 	if wrong != nil {
 		wrong.SetHeader(w.Header())
-		status = statusOf(wrong)
+		status = frame.StatusOf(wrong)
 	}
 	view.Change = changesOf(view, entered, wrong, view.lang)
 	if view.Years, err = p.yearsOf(r, found, view); err != nil {

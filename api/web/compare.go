@@ -214,6 +214,6 @@ func (p *Pages) refuseSide(w http.ResponseWriter, r *http.Request, view pair, nu
 		if why.Param != "url" {
 			view.Problem = said
 		}
-		return p.showPair(w, r, statusOf(why), view)
+		return p.showPair(w, r, frame.StatusOf(why), view)
 	})
 }

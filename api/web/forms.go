@@ -194,7 +194,7 @@ func (p *Pages) submitForm(name string) request.Handler {
 					page.Problem = message.Say("page/"+key, nil)
 				}
 			}
-			return p.showForm(w, r, statusOf(why), page)
+			return p.showForm(w, r, frame.StatusOf(why), page)
 		})
 	}
 }

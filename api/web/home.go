@@ -7,6 +7,7 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/api/request"
+	"ushuru/api/web/frame"
 	"ushuru/pkg/message"
 )
 
@@ -44,6 +45,6 @@ func (p *Pages) submit(w http.ResponseWriter, r *http.Request) error {
 		wanted.page, request.From(r).Sender = page, page.sender
 	}
 	return p.lead(w, r, wanted, func(said message.Text, why *problem.Problem) error {
-		return p.showForm(w, r, statusOf(why), homePage(typed, said))
+		return p.showForm(w, r, frame.StatusOf(why), homePage(typed, said))
 	})
 }

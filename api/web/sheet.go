@@ -47,7 +47,7 @@ func (p *Pages) sendSheet(w http.ResponseWriter, r *http.Request) error {
 		drop(w, r)
 		p.countRefused(r, made, err)
 		return p.refuse(w, r, err, func(said message.Text, why *problem.Problem) error {
-			return p.showForm(w, r, statusOf(why), formPage{name: "sheet", Problem: said})
+			return p.showForm(w, r, frame.StatusOf(why), formPage{name: "sheet", Problem: said})
 		})
 	}
 	id, _, _ := strings.Cut(made.Job, "?")

@@ -37,17 +37,9 @@ func (p *Pages) refuse(
 	why.SetHeader(w.Header())
 	said := sentenceOf(why)
 	if frame.WantsJSON(r) {
-		return frame.SendJSON(w, statusOf(why), vehicle.Error{Code: why.Code, Message: said.EN, Text: &said})
+		return frame.SendJSON(w, frame.StatusOf(why), vehicle.Error{Code: why.Code, Message: said.EN, Text: &said})
 	}
 	return again(said, why)
-}
-
-// statusOf returns the status of the page that says a problem of the API.
-func statusOf(why *problem.Problem) int {
-	if why.Status == http.StatusBadRequest {
-		return http.StatusUnprocessableEntity
-	}
-	return why.Status
 }
 
 // said are the texts of the pages for problems whose own text is for programs.

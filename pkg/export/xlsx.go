@@ -115,17 +115,20 @@ func (t *xlsxTable) beginSheet(number int, properties string, widths []float64) 
 
 // begin begins a part of the archive.
 func (t *xlsxTable) begin(name string) error {
-	if t.part != nil {
-		if err := t.part.Flush(); err != nil {
-			return fmt.Errorf("export: %w", err)
-		}
+	err := t.flush()
+	part, createErr := t.archive.Create(name)
+	if createErr == nil {
+		t.part = bufio.NewWriter(part)
 	}
-	part, err := t.archive.Create(name)
-	if err != nil {
-		return fmt.Errorf("export: %w", err)
+	return errors.Join(err, createErr)
+}
+
+// flush ends the last part of the archive.
+func (t *xlsxTable) flush() error {
+	if t.part == nil {
+		return nil
 	}
-	t.part = bufio.NewWriter(part)
-	return nil
+	return t.part.Flush()
 }
 
 // Line writes a row.
@@ -165,19 +168,9 @@ func (t *xlsxTable) Close() error {
 	t.writeTotals()
 	_, _ = fmt.Fprintf(t.part, `</sheetData><autoFilter ref="A1:%s%d"/>`, columnName(len(t.columns)-1), t.cars.rows)
 	_, _ = t.part.WriteString(paperWide + "</worksheet>")
-	if err := t.part.Flush(); err != nil {
-		return fmt.Errorf("export: %w", err)
-	}
-	if err := t.lines.sendTo(t.archive, "xl/worksheets/sheet2.xml"); err != nil {
-		return err
-	}
-	if err := errors.Join(t.writeNotes(), t.writePicture(), t.writeTexts()); err != nil {
-		return err
-	}
-	if err := t.part.Flush(); err != nil {
-		return fmt.Errorf("export: %w", err)
-	}
-	if err := t.archive.Close(); err != nil {
+	err := errors.Join(t.flush(), t.lines.sendTo(t.archive, "xl/worksheets/sheet2.xml"),
+		t.writeNotes(), t.writePicture(), t.writeTexts(), t.flush(), t.archive.Close())
+	if err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
 	return nil

@@ -1,6 +1,9 @@
 package lot
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 // Forms of numbers, by the mark before their cents.
 var (
@@ -38,20 +41,11 @@ func (c *Columns) inConvention(column int, cell string) string {
 	if !c.commas[column] {
 		return cell
 	}
-	return numberIn.ReplaceAllStringFunc(cell, func(number string) string {
-		var plain []rune
-		for _, r := range number {
-			switch r {
-			case '.':
-			case ',':
-				plain = append(plain, '.')
-			default:
-				plain = append(plain, r)
-			}
-		}
-		return string(plain)
-	})
+	return numberIn.ReplaceAllStringFunc(cell, ofCommas.Replace)
 }
+
+// ofCommas writes a number with a comma before its cents as one with a point.
+var ofCommas = strings.NewReplacer(".", "", ",", ".")
 
 // Commas returns the columns in which all rows write the cents behind a comma. When the rows
 // were read with points, the caller reads them again with UseCommas.

@@ -29,6 +29,14 @@ func ErrBusy(after time.Duration) *problem.Problem {
 	return problem.Because(http.StatusServiceUnavailable, message.New("page/busy", nil), nil).After(after)
 }
 
+// StatusOf returns the status of the page that says a problem of the API.
+func StatusOf(why *problem.Problem) int {
+	if why.Status == http.StatusBadRequest {
+		return http.StatusUnprocessableEntity
+	}
+	return why.Status
+}
+
 // ParseForm reads a form.
 func ParseForm(w http.ResponseWriter, r *http.Request) error {
 	r.Body = http.MaxBytesReader(w, r.Body, MaxForm)

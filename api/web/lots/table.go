@@ -127,15 +127,11 @@ func (l *Lots) saidOnLots(w http.ResponseWriter, r *http.Request, s session, err
 		return err
 	}
 	why.SetHeader(w.Header())
-	status := why.Status
-	if status == http.StatusBadRequest {
-		status = http.StatusUnprocessableEntity
-	}
 	said := frame.TextOf(why.Notice)
 	if why.Code == "csv_header_missing" { // its own text is for programs
 		said = message.Say("page/lots.no_columns", nil)
 	}
-	return l.renderLots(w, r, s, status, said)
+	return l.renderLots(w, r, s, frame.StatusOf(why), said)
 }
 
 // errNoFile is the response to a form without the file of a table.
