@@ -153,15 +153,17 @@ type shown struct {
 
 // ReadByCSV are the members of an estimate that a table reads, by their dotted names in JSON.
 var ReadByCSV = func() string {
-	read := "tax,maxPriceUSD,driveAway.taxBase,driveAway.missing.code,driveAway.lines.code," +
-		"driveAway.lines.amountTZS,driveAway.lines.estimated"
+	read := []string{
+		"tax", "maxPriceUSD", "driveAway.taxBase", "driveAway.missing.code", "driveAway.lines.code",
+		"driveAway.lines.amountTZS", "driveAway.lines.estimated",
+	}
 	for _, row := range datatable.Rows(columnTable) {
 		of, member, _ := strings.Cut(row[3], ".")
 		if in, is := map[string]string{"estimate": "", "known": "car.", "whole": "driveAway."}[of]; is {
-			read += "," + in + member
+			read = append(read, in+member)
 		}
 	}
-	return read
+	return strings.Join(read, ",")
 }()
 
 // ReadByXLSX are the same of a workbook.
@@ -217,6 +219,7 @@ func valueAt(of reflect.Type, path []string) func(reflect.Value) any {
 			}
 			return strings.Join(names, between)
 		}
+	default:
 	}
 	if len(path) == 0 {
 		return valueOf
@@ -242,7 +245,7 @@ func valueOf(v reflect.Value) any {
 	case v.CanInt():
 		return int(v.Int())
 	}
-	if number, is := v.Interface().(interface{ Decimal() decimal.Decimal }); is {
+	if number, is := reflect.TypeAssert[interface{ Decimal() decimal.Decimal }](v); is {
 		return number.Decimal()
 	}
 	return v.Interface()
