@@ -21,7 +21,6 @@ import (
 	"ushuru/pkg/cache"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/sheet/scan"
@@ -174,7 +173,7 @@ func (s *Resource) finish(r *request.Request, result []byte, input tasks.Estimat
 	if err != nil {
 		return nil, err
 	}
-	return jsonobject.Merge(estimate, explanation), nil
+	return plainjson.Merge(estimate, explanation), nil
 }
 
 // explained adds the source of each value to the error of a car that was read but not matched,

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
@@ -187,7 +186,7 @@ func (p *Problem) Encode() ([]byte, error) {
 	}
 	body, err := plainjson.Encode(p.Body())
 	if err == nil && p.Explained != nil {
-		body = jsonobject.Merge(body, p.Explained)
+		body = plainjson.Merge(body, p.Explained)
 	}
 	return body, err
 }

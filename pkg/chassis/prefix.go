@@ -31,12 +31,6 @@ func loadPrefixes(table string) map[string]era {
 	return known
 }
 
-// IsPrefix reports whether s is an emission prefix of the closed list.
-func IsPrefix(s string) bool {
-	_, ok := prefixes[s]
-	return ok
-}
-
 // PrefixFits reports whether a car of the given year could carry the prefix,
 // with two years of grace for late registration. A year of 0 is unknown and
 // fits prefixes of three characters only, which nothing else looks like.

@@ -1,4 +1,4 @@
-// Package plainjson encodes JSON that people can read too: "C&F" stays "C&F",
+// Package plainjson encodes JSON that people can read too, and joins its objects: "C&F" stays "C&F",
 // because the JSON of this program is never part of an HTML page.
 package plainjson
 
@@ -24,4 +24,12 @@ func NewEncoder(w io.Writer) *json.Encoder {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	return encoder
+}
+
+// Merge makes one JSON object of two that are not empty.
+func Merge(a, b []byte) []byte {
+	both := make([]byte, 0, len(a)+len(b))
+	both = append(both, a[:len(a)-1]...)
+	both = append(both, ',')
+	return append(both, b[1:]...)
 }

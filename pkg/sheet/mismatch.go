@@ -31,7 +31,7 @@ const maxCCDifference = 50
 // does not give is not compared. The result is never nil: nil means that no
 // listing of the sheet is known.
 func Compare(r *Report, car vehicle.Car) []Mismatch {
-	list := []Mismatch{}
+	list, numbers := []Mismatch{}, compareNumbers(r, car)
 	if code, ok := chassis.Parse(car.RawModelCode); ok && r.Vehicle.ChassisCode != nil &&
 		!chassis.StemMatch(code.Code, *r.Vehicle.ChassisCode) {
 		list = append(list, Mismatch{Field: "chassis_code", Sheet: *r.Vehicle.ChassisCode, Listing: code.Code})
@@ -39,7 +39,7 @@ func Compare(r *Report, car vehicle.Car) []Mismatch {
 	if date := r.Dates.FirstRegistration; date != nil && car.Year > 0 && (*date)[:4] != strconv.Itoa(car.Year) {
 		list = append(list, Mismatch{"year", (*date)[:4], strconv.Itoa(car.Year), car.YearBasis})
 	}
-	return append(list, compareNumbers(r, car)...)
+	return append(list, numbers...)
 }
 
 // compareNumbers compares engine size, mileage and colour.

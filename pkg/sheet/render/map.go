@@ -230,29 +230,3 @@ func (d *drawing) chip(x, y int, mark *sheet.Mark) {
 	fmt.Fprintf(&d.b, `<text x="%d" y="%d" text-anchor="middle" font-weight="bold" fill="%s">%s</text></g>`,
 		x+chipWide/2, y+15, colours[1], escaped(mark.CodeRaw))
 }
-
-// placeName returns the name of a panel with its side: front door, left.
-func placeName(panel string, side *string) sheet.Text {
-	name := sheet.NameOf("panel", panel)
-	if side != nil {
-		s := sheet.NameOf("side", *side)
-		name = sheet.Text{EN: name.EN + ", " + s.EN, SW: name.SW + ", " + s.SW}
-	}
-	return name
-}
-
-// markMeaning returns what a code means, its size, and whether the legend says so.
-func markMeaning(mark *sheet.Mark, lang string) string {
-	parts := []string{sheet.TextOf("say", "mark_unknown").In(lang)}
-	if mark.Meaning != nil {
-		parts[0] = mark.Meaning.In(lang)
-	}
-	if mark.SizeMeans != nil {
-		parts = append(parts, mark.SizeMeans.In(lang))
-	}
-	text := strings.Join(parts, ", ")
-	if mark.FromLegend {
-		text += " (" + strings.Replace(sheet.TextOf("say", "mark_legend").In(lang), "%s", *mark.LegendJP, 1) + ")"
-	}
-	return text
-}

@@ -211,6 +211,32 @@ func (w *writer) evidence() []string {
 	})
 }
 
+// placeName returns the name of a panel with its side: front door, left.
+func placeName(panel string, side *string) sheet.Text {
+	name := sheet.NameOf("panel", panel)
+	if side != nil {
+		s := sheet.NameOf("side", *side)
+		name = sheet.Text{EN: name.EN + ", " + s.EN, SW: name.SW + ", " + s.SW}
+	}
+	return name
+}
+
+// markMeaning returns what a code means, its size, and whether the legend says so.
+func markMeaning(mark *sheet.Mark, lang string) string {
+	parts := []string{sheet.TextOf("say", "mark_unknown").In(lang)}
+	if mark.Meaning != nil {
+		parts[0] = mark.Meaning.In(lang)
+	}
+	if mark.SizeMeans != nil {
+		parts = append(parts, mark.SizeMeans.In(lang))
+	}
+	text := strings.Join(parts, ", ")
+	if mark.FromLegend {
+		text += " (" + strings.Replace(sheet.TextOf("say", "mark_legend").In(lang), "%s", *mark.LegendJP, 1) + ")"
+	}
+	return text
+}
+
 // yearly returns the kilometres a year until the auction. It returns none without the day of the
 // auction, in the first year of a car, and for a meter that is called false.
 func yearly(r *sheet.Report) []int {
