@@ -26,9 +26,10 @@ var hundred = decimal.NewFromInt(100)
 
 // criteria compares two cars.
 func criteria(sides [2]side) []vehicle.Criterion {
-	all := []vehicle.Criterion{compareCost(sides)}
-	for _, c := range compared {
-		all = append(all, c.compare(sides))
+	all := make([]vehicle.Criterion, len(compared)+1)
+	all[0] = compareCost(sides)
+	for i, c := range compared {
+		all[i+1] = c.compare(sides)
 	}
 	return all
 }

@@ -70,9 +70,10 @@ const outOfBudget = "budget"
 
 // Outcomes returns how calls can end besides ok: the kinds of failures, and budget.
 func Outcomes() []string {
-	outcomes := []string{outOfBudget}
-	for _, kind := range Kinds {
-		outcomes = append(outcomes, string(kind))
+	outcomes := make([]string, len(Kinds)+1)
+	outcomes[0] = outOfBudget
+	for i, kind := range Kinds {
+		outcomes[i+1] = string(kind)
 	}
 	return outcomes
 }

@@ -97,15 +97,23 @@ func isTotal(name string) bool {
 	return slices.ContainsFunc(otherNames, func(n named) bool { return n.kind == "total" && slices.Contains(n.names, said) })
 }
 
-// candidates returns the codes that a name can mean, by the longest known name in it: none
-// is unknown, several are ambiguous.
-func candidates(name string) []string {
-	list, best := words(name), 0
-	isSaid := func(word string) bool { return slices.Contains(list, word) }
+// decided returns the code that a decisive word names; nil without one.
+func decided(words []string) []string {
+	isSaid := func(word string) bool { return slices.Contains(words, word) }
 	for _, n := range otherNames {
 		if n.kind == "decisive" && slices.ContainsFunc(n.names, isSaid) {
 			return n.codes
 		}
+	}
+	return nil
+}
+
+// candidates returns the codes that a name can mean, by the longest known name in it: none
+// is unknown, several are ambiguous.
+func candidates(name string) []string {
+	list, best := words(name), 0
+	if codes := decided(list); codes != nil {
+		return codes
 	}
 	var codes []string
 	look := func(known string, of ...string) {

@@ -122,7 +122,8 @@ func (b *calculation) notIncluded() []vehicle.NotIncluded {
 		code     string
 		isToCome bool
 	}{
-		{codeInland, b.costs.InlandTZS == nil}, {codeBank, b.costs.BankUSD == nil},
+		{codeInland, b.costs.InlandTZS == nil},
+		{codeBank, b.costs.BankUSD == nil},
 		{codeComprehensive, !isOn(b.costs.Comprehensive)},
 		{"inspection_penalty", isOff(b.costs.Inspection) && b.costs.InspectionUSD == nil},
 	} {
