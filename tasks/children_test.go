@@ -243,7 +243,7 @@ func TestChildrenOfAPromotedJobArePromoted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Jobs.Promote(t.Context(), job); err != nil {
+	if _, _, err := f.Jobs.Promote(t.Context(), job.ID); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Advance(t.Context(), job.ID); err != nil {

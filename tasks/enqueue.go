@@ -318,50 +318,32 @@ func (e *Engine) Redeliver(ctx context.Context, id, step string, attempt int) er
 // its children, move to the queue of interactive jobs. If the process dies in
 // between, the sweeper does the rest: it looks for a ready step in the queue of
 // the job's class. From now on it takes the turns of the key that asked last.
-func (e *Engine) promote(ctx context.Context, job *jobs.Job, by Requester) (*jobs.Job, error) {
-	promoted, err := e.options.Jobs.Promote(ctx, job)
-	if err != nil {
-		return nil, err
-	}
-	current, err := e.options.Jobs.Get(ctx, job.ID)
+func (e *Engine) promote(ctx context.Context, id string, by Requester) (*jobs.Job, error) {
+	job, promoted, err := e.options.Jobs.Promote(ctx, id)
 	if err != nil || !promoted {
-		return current, err
+		return job, err
 	}
-	owned := *current
+	owned := *job
 	owned.Owner, owned.Origin.Network, owned.Origin.Visitor = by.Owner, by.Origin.Network, by.Origin.Visitor
-	for name, step := range current.Steps {
+	for name, step := range job.Steps {
 		if step.State != jobs.StepReady {
 			continue
 		}
-		requeued, err := e.requeue(ctx, &owned, name, step)
-		if err != nil {
+		if err := e.enqueue(ctx, &owned, name, step.Attempt); err != nil {
 			return nil, err
 		}
-		if requeued {
-			e.deleteTask(job, name, step.Attempt)
-		}
+		// A worker that takes the task of the attempt before all the same finds it stale.
+		_ = e.inspector.DeleteTask(policies[job.Kind+":"+name].Queue+BulkSuffix, taskID(id, name, step.Attempt-1))
 	}
-	for _, child := range current.Children {
+	for _, child := range job.Children {
 		if child.Job == "" || child.State.Ended() {
 			continue
 		}
-		if err := e.promoteChild(ctx, child.Job, &owned); err != nil {
+		if _, err := e.promote(ctx, child.Job, by); err != nil && !errors.Is(err, jobs.ErrNotFound) {
 			return nil, err
 		}
 	}
-	return current, nil
-}
-
-func (e *Engine) promoteChild(ctx context.Context, id string, parent *jobs.Job) error {
-	child, err := e.options.Jobs.Get(ctx, id)
-	if errors.Is(err, jobs.ErrNotFound) {
-		return nil
-	}
-	if err != nil || child.Class != jobs.Bulk || child.State.Ended() {
-		return err
-	}
-	_, err = e.promote(ctx, child, Requester{Owner: parent.Owner, Origin: parent.Origin})
-	return err
+	return job, nil
 }
 
 // requeue raises the attempt of a step and enqueues the task of the new attempt.
@@ -375,14 +357,4 @@ func (e *Engine) requeue(ctx context.Context, job *jobs.Job, name string, seen j
 		return false, err
 	}
 	return true, e.enqueue(ctx, job, name, attempt)
-}
-
-// deleteTask deletes the task of an attempt that is over. A failure is harmless:
-// a worker that takes the task finds it stale.
-func (e *Engine) deleteTask(job *jobs.Job, step string, attempt int) {
-	policy, ok := policies[job.Kind+":"+step]
-	if !ok {
-		return
-	}
-	_ = e.inspector.DeleteTask(queueOf(policy, job.Class), taskID(job.ID, step, attempt))
 }

@@ -66,7 +66,7 @@ func (e *Engine) Submit(ctx context.Context, kind string, input any, by Requeste
 	case by.Class != jobs.Interactive || job.State.Ended():
 		return job, nil
 	case job.Class == jobs.Bulk:
-		return e.promote(ctx, job, by)
+		return e.promote(ctx, job.ID, by)
 	}
 	return job, e.joinTurn(ctx, job, by)
 }
@@ -218,7 +218,7 @@ func (e *Engine) ensureChild(ctx context.Context, parent *jobs.Job, child Child)
 	case parent.Class == jobs.Interactive && job.Class == jobs.Bulk:
 		// The process that promoted the parent may have crashed before it promoted
 		// this child.
-		_, err = e.promote(ctx, job, Requester{Owner: parent.Owner, Origin: parent.Origin})
+		_, err = e.promote(ctx, job.ID, Requester{Owner: parent.Owner, Origin: parent.Origin})
 		return false, err
 	default:
 		return false, nil

@@ -34,20 +34,37 @@ func (s *Store) RemoveActive(ctx context.Context, id string, class Class) error 
 	return s.redis.ZRem(ctx, keyActive(class), id).Err()
 }
 
-// scriptPromote marks a bulk job as interactive. It returns 1 when this call did.
+// scriptPromote marks a bulk job that has not ended as interactive, and gives its ready steps
+// their next attempt. It returns 1 when this call did, and the record as it is then.
 var scriptPromote = redis.NewScript(luaNow + `
-if redis.call('EXISTS', KEYS[1]) == 0 or ended() then return 0 end
-return redis.call('HSETNX', KEYS[1], 'promoted', 1)
+local promoted = 0
+local meta = redis.call('HGET', KEYS[1], 'meta')
+if meta and not ended() and cjson.decode(meta).class == 'bulk' then
+  promoted = redis.call('HSETNX', KEYS[1], 'promoted', 1)
+end
+for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
+  local s = string.match(field, '^(s:.+:)state$')
+  if promoted == 1 and s and redis.call('HGET', KEYS[1], field) == 'ready' then
+    redis.call('HDEL', KEYS[1], s .. 'idle')
+    redis.call('HSET', KEYS[1], s .. 'since', now)
+    redis.call('HINCRBY', KEYS[1], s .. 'attempt', 1)
+  end
+end
+return {promoted, redis.call('HGETALL', KEYS[1])}
 `)
 
-// Promote makes an interactive job of a bulk job that has not ended. The deadline
-// stays. It may run twice, and returns true when this call promoted the job.
-func (s *Store) Promote(ctx context.Context, job *Job) (bool, error) {
-	promoted, err := scriptPromote.Run(ctx, s.redis, []string{keyJob(job.ID)}).Bool()
-	if err != nil || !promoted {
-		return false, err
+// Promote makes an interactive job of a bulk job that has not ended, and gives its ready steps the
+// next attempt, because their tasks are in the queue of batches. The deadline stays. It may run
+// twice, and returns the record as it is then, and whether this call promoted the job.
+func (s *Store) Promote(ctx context.Context, id string) (job *Job, promoted bool, err error) {
+	reply, err := scriptPromote.Run(ctx, s.redis, []string{keyJob(id)}).Slice()
+	if err != nil {
+		return nil, false, err
 	}
-	return true, s.MoveToClass(ctx, job.ID, Bulk, Interactive)
+	if job, err = parseReply(id, reply[1]); err != nil || reply[0] == int64(0) {
+		return job, false, err
+	}
+	return job, true, s.MoveToClass(ctx, id, Bulk, Interactive)
 }
 
 // MoveToClass moves a job to another class of the sweeper's set.

@@ -21,14 +21,6 @@ const AttachmentTTL = 30 * time.Minute
 // AttachmentName names the attachment of a job in the account of its owner's key.
 func AttachmentName(dedupKey string) string { return "upload:" + dedupKey }
 
-// putAttachment adds the attachment of a new job to a pipeline, before its record: a
-// job that a worker finds has what it needs.
-func putAttachment(ctx context.Context, pipe redis.Pipeliner, id string, packed []byte) {
-	if packed != nil {
-		pipe.Set(ctx, keyAttachment(id), packed, AttachmentTTL)
-	}
-}
-
 // Attachment returns the page or file that a caller sent for a job.
 func (s *Store) Attachment(ctx context.Context, id string) ([]byte, error) {
 	packed, err := s.redis.Get(ctx, keyAttachment(id)).Bytes()

@@ -106,10 +106,10 @@ func (s *Store) heads(ctx context.Context, owner string, ids []string) (found []
 				fields[names[j]] = text
 			}
 		}
-		if fields["meta"] == "" { // it has expired, or was never created
+		job, err := parse(id, fields)
+		if errors.Is(err, ErrNotFound) { // it has expired, or was never created
 			continue
 		}
-		job, err := parse(id, fields)
 		if err != nil {
 			return nil, err
 		}

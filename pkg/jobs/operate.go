@@ -70,44 +70,14 @@ func (s *Store) GetAll(ctx context.Context, ids []string) ([]*Job, error) {
 			return nil, fmt.Errorf("jobs: read: %w", err)
 		}
 		for i, record := range records {
-			if record.Val()["meta"] == "" {
-				continue
-			}
-			job, err := parse(ids[i], record.Val())
-			if err != nil {
+			switch job, err := parse(ids[i], record.Val()); {
+			case err == nil:
+				found = append(found, job)
+			case !errors.Is(err, ErrNotFound):
 				return nil, err
 			}
-			found = append(found, job)
 		}
 		ids = ids[n:]
 	}
 	return found, nil
-}
-
-// scriptForget deletes a dedup key. KEYS: the dedup key. ARGV: the job that must have it.
-var scriptForget = redis.NewScript(`
-if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
-return 0
-`)
-
-// ForgetRefusal lets the next request with a dedup key start a new job, although the job
-// that has the key has ended and would be joined for a while. It reports whether there was
-// such a job.
-func (s *Store) ForgetRefusal(ctx context.Context, dedupKey string) (bool, error) {
-	key := keyDedup(slotOfDedup(dedupKey), dedupKey)
-	id, err := s.redis.Get(ctx, key).Result()
-	if errors.Is(err, redis.Nil) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("jobs: read a dedup key: %w", err)
-	}
-	if ended, err := s.ListEnded(ctx, []string{id}); err != nil || len(ended) == 0 {
-		return false, err
-	}
-	forgot, err := scriptForget.Run(ctx, s.redis, []string{key}, id).Bool()
-	if err != nil {
-		return false, fmt.Errorf("jobs: delete a dedup key: %w", err)
-	}
-	return forgot, nil
 }

@@ -105,7 +105,9 @@ func (s *Store) Create(ctx context.Context, n New, steps ...string) (job *Job, j
 	// The sweeper's set is in another slot. It comes first: the sweeper removes an id
 	// without a job, but would never find a job that is not in the set.
 	err = redisx.Pipelined(ctx, s.redis, func(pipe redis.Pipeliner, run redisx.ScriptRunner) {
-		putAttachment(ctx, pipe, job.ID, packed)
+		if packed != nil { // before its record: a job that a worker finds has what it needs
+			pipe.Set(ctx, keyAttachment(job.ID), packed, AttachmentTTL)
+		}
 		run(scriptSchedule, []string{keyActive(n.Class)}, job.ID, firstCheckDelayFor(n.Class).Milliseconds(), "NX")
 		if n.Listed {
 			list(run, n.Owner, job.ID)
@@ -148,6 +150,27 @@ func (s *Store) keepActive(ctx context.Context, joined, unused *Job, n New) erro
 	})
 }
 
+// scriptForget deletes the dedup key of a job that has ended or is gone. KEYS: the dedup key.
+// ARGV: what the keys of records in its slot begin with.
+var scriptForget = redis.NewScript(`
+local id = redis.call('GET', KEYS[1])
+local state = id and redis.call('HGET', ARGV[1] .. id, 'state')
+if not id or state == 'queued' or state == 'running' then return 0 end
+return redis.call('DEL', KEYS[1])
+`)
+
+// ForgetRefusal lets the next request with a dedup key start a new job, although the job
+// that has the key has ended and would be joined for a while. It reports whether there was
+// such a job.
+func (s *Store) ForgetRefusal(ctx context.Context, dedupKey string) (bool, error) {
+	slot := slotOfDedup(dedupKey)
+	forgot, err := scriptForget.Run(ctx, s.redis, []string{keyDedup(slot, dedupKey)}, keyJobPrefix(slot)).Bool()
+	if err != nil {
+		return false, fmt.Errorf("jobs: delete a dedup key: %w", err)
+	}
+	return forgot, nil
+}
+
 // newJob makes the record of a new job.
 func newJob(n New) *Job {
 	now := time.Now().UTC()
@@ -173,9 +196,6 @@ func (s *Store) Get(ctx context.Context, id string) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	if fields["meta"] == "" {
-		return nil, ErrNotFound
-	}
 	return parse(id, fields)
 }
 
@@ -190,8 +210,11 @@ func parseReply(id string, reply any) (*Job, error) {
 	return parse(id, fields)
 }
 
-// parse decodes the fields of a record.
+// parse decodes the fields of a record; none are ErrNotFound.
 func parse(id string, fields map[string]string) (*Job, error) {
+	if fields["meta"] == "" {
+		return nil, ErrNotFound
+	}
 	var m meta
 	if err := json.Unmarshal([]byte(fields["meta"]), &m); err != nil {
 		return nil, fmt.Errorf("jobs: record %s: %w", id, err)

@@ -229,7 +229,7 @@ func outputOpensSteps(t *testing.T, store *jobs.Store) {
 	n := newJob("https://a.example/" + t.Name())
 	n.Class = jobs.Bulk
 	job := run(t, store, n)
-	_, err := store.Promote(t.Context(), job)
+	_, _, err := store.Promote(t.Context(), job.ID)
 	must(t)(err)
 	complete(t, store, job.ID, `1`, jobs.Completed{Accepted: true, Promoted: true}, "match")
 	job, err = store.Get(t.Context(), job.ID)
