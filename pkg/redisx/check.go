@@ -1,6 +1,7 @@
 package redisx
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,17 +28,13 @@ func (c *Conn) check(ctx context.Context) error {
 	if c.Embedded() || ping != nil && !IsLoading(ping) {
 		return ping
 	}
-	err := eachServer(ctx, c.client, func(ctx context.Context, server redis.Cmdable) error {
-		version := readInfo(ctx, server)["redis_version"]
-		if tooOld(version) {
-			return fmt.Errorf("%w: this is %s", ErrTooOld, version)
+	infos, err := readInfos(ctx, c.client)
+	for _, info := range infos {
+		if version := info["redis_version"]; tooOld(version) {
+			err = errors.Join(err, fmt.Errorf("%w: this is %s", ErrTooOld, version))
 		}
-		return nil
-	})
-	if err != nil {
-		return err
 	}
-	return ping
+	return cmp.Or(err, ping)
 }
 
 // Loading reports whether the server loads its data. Any other answer, an error too,
@@ -51,15 +48,11 @@ func (c *Conn) Warnings(ctx context.Context) []string {
 	if c.Embedded() {
 		return []string{"Redis runs inside this process: it is for development only and stores nothing permanently"}
 	}
-	var mu sync.Mutex
+	infos, err := readInfos(ctx, c.client)
 	var all []string
-	err := eachServer(ctx, c.client, func(ctx context.Context, server redis.Cmdable) error {
-		found := warnings(readInfo(ctx, server))
-		mu.Lock()
-		defer mu.Unlock()
-		all = append(all, found...)
-		return nil
-	})
+	for _, info := range infos {
+		all = append(all, warnings(info)...)
+	}
 	if err != nil {
 		all = append(all, fmt.Sprintf("the settings of Redis could not be read: %v", err))
 	}
@@ -88,14 +81,18 @@ func eachServer(ctx context.Context, client redis.UniversalClient, f func(contex
 	return f(ctx, client)
 }
 
-// readInfo returns the fields of INFO; none when the server refuses the command, as
-// some hosted servers do.
-func readInfo(ctx context.Context, server redis.Cmdable) map[string]string {
-	text, err := server.Info(ctx).Result()
-	if err != nil {
-		return nil
-	}
-	return infoFields(text)
+// readInfos returns the fields of INFO of the server, or of every master of a cluster; none of a
+// server that refuses the command, as some hosted servers do.
+func readInfos(ctx context.Context, client redis.UniversalClient) (all []map[string]string, err error) {
+	var mu sync.Mutex
+	err = eachServer(ctx, client, func(ctx context.Context, server redis.Cmdable) error {
+		fields := infoFields(server.Info(ctx).Val())
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, fields)
+		return ctx.Err()
+	})
+	return all, err
 }
 
 func infoFields(text string) map[string]string {

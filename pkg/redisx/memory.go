@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"sync"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -23,21 +22,18 @@ type Memory struct {
 // ReadMemory returns the memory of a server; of a cluster that of the server that is
 // fullest, and what is wrong with the disk of any.
 func ReadMemory(ctx context.Context, client redis.UniversalClient) (Memory, error) {
-	var mu sync.Mutex
+	infos, err := readInfos(ctx, client)
+	if err != nil {
+		return Memory{}, fmt.Errorf("redisx: memory: %w", err)
+	}
 	var fullest Memory
-	err := eachServer(ctx, client, func(ctx context.Context, server redis.Cmdable) error {
-		memory := memoryOf(ctx, server)
-		mu.Lock()
-		defer mu.Unlock()
+	for _, info := range infos {
+		memory := memoryOf(info)
 		volatile, unsaved := fullest.Volatile || memory.Volatile, cmp.Or(fullest.Unsaved, memory.Unsaved)
 		if memory.part() >= fullest.part() {
 			fullest = memory
 		}
 		fullest.Volatile, fullest.Unsaved = volatile, unsaved
-		return ctx.Err()
-	})
-	if err != nil {
-		return fullest, fmt.Errorf("redisx: memory: %w", err)
 	}
 	return fullest, nil
 }
@@ -51,8 +47,7 @@ func (m Memory) part() float64 {
 	return float64(m.Used) / float64(m.Limit)
 }
 
-func memoryOf(ctx context.Context, server redis.Cmdable) Memory {
-	info := readInfo(ctx, server)
+func memoryOf(info map[string]string) Memory {
 	used, _ := strconv.ParseInt(info["used_memory"], 10, 64)
 	limit, _ := strconv.ParseInt(info["maxmemory"], 10, 64)
 	memory := Memory{Used: used, Limit: limit, Policy: info["maxmemory_policy"], Volatile: info["aof_enabled"] == "0"}

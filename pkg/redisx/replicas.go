@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -44,15 +43,14 @@ func (c *Conn) AwaitReplicas(ctx context.Context, n int) error {
 }
 
 // Replicas returns how many replicas are connected, over all masters of a cluster.
-func (c *Conn) Replicas(ctx context.Context) (int, error) {
+func (c *Conn) Replicas(ctx context.Context) (all int, err error) {
 	if c.Embedded() {
 		return 0, nil
 	}
-	var all atomic.Int64
-	err := eachServer(ctx, c.client, func(ctx context.Context, server redis.Cmdable) error {
-		n, _ := strconv.Atoi(readInfo(ctx, server)["connected_slaves"])
-		all.Add(int64(n))
-		return nil
-	})
-	return int(all.Load()), err
+	infos, err := readInfos(ctx, c.client)
+	for _, info := range infos {
+		n, _ := strconv.Atoi(info["connected_slaves"])
+		all += n
+	}
+	return all, err
 }
