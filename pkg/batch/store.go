@@ -302,12 +302,10 @@ func (s *Store) List(ctx context.Context, owner, before string, limit int) ([]*B
 // Newest returns the ids of the newest batches of several keys, up to n of each. Some may
 // have expired.
 func (s *Store) Newest(ctx context.Context, owners []string, n int) (ids []string, err error) {
-	pipe := s.redis.Pipeline()
-	listed := make([]*redis.StringSliceCmd, len(owners))
-	for i, owner := range owners {
-		listed[i] = pipe.ZRevRange(ctx, keyOf(owner), 0, int64(n)-1)
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
+	listed, err := redisx.Each(ctx, s.redis, owners, func(pipe redis.Pipeliner, owner string) *redis.StringSliceCmd {
+		return pipe.ZRevRange(ctx, keyOf(owner), 0, int64(n)-1)
+	})
+	if err != nil {
 		return nil, err
 	}
 	for _, found := range listed {

@@ -89,13 +89,11 @@ func (s *Store) Workers(ctx context.Context) (alive []Worker, seen map[string]ti
 	if _, err := first.Exec(ctx); err != nil {
 		return nil, nil, fmt.Errorf("jobs: workers: %w", err)
 	}
-	pipe := s.redis.Pipeline()
-	values := make([]*redis.StringCmd, len(listed.Val()))
-	for i, entry := range listed.Val() {
+	values, err := redisx.Each(ctx, s.redis, listed.Val(), func(pipe redis.Pipeliner, entry redis.Z) *redis.StringCmd {
 		id, _ := entry.Member.(string)
-		values[i] = pipe.Get(ctx, keyWorker(id))
-	}
-	if err := redisx.Exec(ctx, pipe); err != nil {
+		return pipe.Get(ctx, keyWorker(id))
+	})
+	if err != nil {
 		return nil, nil, fmt.Errorf("jobs: workers: %w", err)
 	}
 	for i, entry := range listed.Val() {

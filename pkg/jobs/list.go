@@ -91,12 +91,10 @@ const listChunk = 100
 // heads returns those of the jobs of a key whose records exist, without steps and results.
 func (s *Store) heads(ctx context.Context, owner string, ids []string) (found []*Job, err error) {
 	names := []string{"meta", "state", "ended", "error", "asked", "promoted", "q:" + owner}
-	pipe := s.redis.Pipeline()
-	replies := make([]*redis.SliceCmd, len(ids))
-	for i, id := range ids {
-		replies[i] = pipe.HMGet(ctx, keyJob(id), names...)
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
+	replies, err := redisx.Each(ctx, s.redis, ids, func(pipe redis.Pipeliner, id string) *redis.SliceCmd {
+		return pipe.HMGet(ctx, keyJob(id), names...)
+	})
+	if err != nil {
 		return nil, fmt.Errorf("jobs: list: %w", err)
 	}
 	for i, id := range ids {

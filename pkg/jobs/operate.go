@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/oklog/ulid/v2"
 	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/redisx"
 )
 
 // ListActive returns the ids of the jobs of classes that have not been finalized.
@@ -59,25 +62,21 @@ const getChunk = 100
 // GetAll returns the jobs that have a record.
 func (s *Store) GetAll(ctx context.Context, ids []string) ([]*Job, error) {
 	found := make([]*Job, 0, len(ids))
-	for len(ids) > 0 {
-		n := min(len(ids), getChunk)
-		pipe := s.redis.Pipeline()
-		records := make([]*redis.MapStringStringCmd, n)
-		for i, id := range ids[:n] {
-			records[i] = pipe.HGetAll(ctx, keyJob(id))
-		}
-		if _, err := pipe.Exec(ctx); err != nil {
+	for part := range slices.Chunk(ids, getChunk) {
+		records, err := redisx.Each(ctx, s.redis, part, func(pipe redis.Pipeliner, id string) *redis.MapStringStringCmd {
+			return pipe.HGetAll(ctx, keyJob(id))
+		})
+		if err != nil {
 			return nil, fmt.Errorf("jobs: read: %w", err)
 		}
 		for i, record := range records {
-			switch job, err := parse(ids[i], record.Val()); {
+			switch job, err := parse(part[i], record.Val()); {
 			case err == nil:
 				found = append(found, job)
 			case !errors.Is(err, ErrNotFound):
 				return nil, err
 			}
 		}
-		ids = ids[n:]
 	}
 	return found, nil
 }

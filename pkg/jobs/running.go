@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -86,23 +85,14 @@ func (s *Store) tracked(ctx context.Context, owner pace.Holder) (all int, ended 
 
 // ListEnded returns those of the jobs that have ended or do not exist any more.
 func (s *Store) ListEnded(ctx context.Context, ids []string) (gone []string, err error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	pipe := s.redis.Pipeline()
-	states := make([]*redis.StringCmd, len(ids))
-	for i, id := range ids {
-		states[i] = pipe.HGet(ctx, keyJob(id), "state")
-	}
-	if err := redisx.Exec(ctx, pipe); err != nil {
+	states, err := redisx.Each(ctx, s.redis, ids, func(pipe redis.Pipeliner, id string) *redis.StringCmd {
+		return pipe.HGet(ctx, keyJob(id), "state")
+	})
+	if err != nil {
 		return nil, err
 	}
 	for i, id := range ids {
-		state, err := states[i].Result()
-		if err != nil && !errors.Is(err, redis.Nil) {
-			return nil, err
-		}
-		if err != nil || State(state).Ended() {
+		if state, err := states[i].Result(); err != nil || State(state).Ended() { // the only error is redis.Nil
 			gone = append(gone, id)
 		}
 	}
@@ -111,16 +101,10 @@ func (s *Store) ListEnded(ctx context.Context, ids []string) (gone []string, err
 
 // AreRunning reports for each of the dedup keys whether an unfinished job has it.
 func (s *Store) AreRunning(ctx context.Context, dedupKeys []string) ([]bool, error) {
-	if len(dedupKeys) == 0 {
-		return nil, nil
-	}
-	found := make([]*redis.IntCmd, len(dedupKeys))
-	if _, err := s.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-		for i, key := range dedupKeys {
-			found[i] = pipe.Exists(ctx, keyDedup(slotOfDedup(key), key))
-		}
-		return nil
-	}); err != nil {
+	found, err := redisx.Each(ctx, s.redis, dedupKeys, func(pipe redis.Pipeliner, key string) *redis.IntCmd {
+		return pipe.Exists(ctx, keyDedup(slotOfDedup(key), key))
+	})
+	if err != nil {
 		return nil, fmt.Errorf("jobs: running jobs: %w", err)
 	}
 	running := make([]bool, len(dedupKeys))

@@ -75,3 +75,15 @@ func Exec(ctx context.Context, pipe redis.Pipeliner) error {
 	}
 	return err
 }
+
+// Each sends a command for each of some items in one pipeline, and returns the commands in their order.
+// The absence of a key is no error.
+func Each[T any, C redis.Cmder](
+	ctx context.Context, client redis.UniversalClient, items []T, add func(pipe redis.Pipeliner, item T) C,
+) ([]C, error) {
+	pipe, commands := client.Pipeline(), make([]C, len(items))
+	for i, item := range items {
+		commands[i] = add(pipe, item)
+	}
+	return commands, Exec(ctx, pipe)
+}

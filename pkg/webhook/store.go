@@ -89,23 +89,17 @@ func (s *Store) Add(ctx context.Context, owner, id, url string, events []string)
 
 // List returns the endpoints of a key, oldest first.
 func (s *Store) List(ctx context.Context, owner string) ([]Endpoint, error) {
-	all, err := s.all(ctx, owner)
-	endpoints := make([]Endpoint, 0, len(all))
-	for _, e := range all {
-		endpoints = append(endpoints, e.Endpoint)
-	}
-	return endpoints, err
+	of, err := s.ListOf(ctx, []string{owner})
+	return of[owner], err
 }
 
 // ListOf returns the endpoints of several keys, oldest first, by key.
 func (s *Store) ListOf(ctx context.Context, owners []string) (map[string][]Endpoint, error) {
-	pipe := s.redis.Pipeline()
-	records := make([]*redis.MapStringStringCmd, len(owners))
-	for i, owner := range owners {
-		records[i] = pipe.HGetAll(ctx, keyEndpoints(owner))
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, fmt.Errorf("webhook: endpoints of all keys: %w", err)
+	records, err := redisx.Each(ctx, s.redis, owners, func(pipe redis.Pipeliner, owner string) *redis.MapStringStringCmd {
+		return pipe.HGetAll(ctx, keyEndpoints(owner))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("webhook: endpoints: %w", err)
 	}
 	endpoints := map[string][]Endpoint{}
 	for i, owner := range owners {
@@ -113,6 +107,7 @@ func (s *Store) ListOf(ctx context.Context, owners []string) (map[string][]Endpo
 		if err != nil {
 			return nil, err
 		}
+		endpoints[owner] = make([]Endpoint, 0, len(all))
 		for _, e := range all {
 			endpoints[owner] = append(endpoints[owner], e.Endpoint)
 		}
