@@ -25,6 +25,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/pace"
+	"ushuru/pkg/redisx"
 )
 
 // Errors of the store. Any other error means that Redis did not answer.
@@ -223,30 +224,12 @@ func (s *Store) Expire(ctx context.Context, id string, at time.Time) error {
 // the key is lost. A key that is already revoked keeps its first date. An unknown id is
 // ErrNotFound.
 func (s *Store) Revoke(ctx context.Context, id string) error {
-	return s.revoke(ctx, id, time.Now())
-}
-
-func (s *Store) revoke(ctx context.Context, id string, at time.Time) error {
 	return s.update(ctx, id, func(key *Key) {
 		if key.Revoked.IsZero() {
-			key.Revoked = at.UTC().Truncate(time.Second)
+			key.Revoked = time.Now().UTC().Truncate(time.Second)
 		}
 	})
 }
-
-// scriptReplace writes a record if it has not changed. A revoked key is deleted first:
-// that works while Redis is full, and after it so does the write. ARGV: old, new, 1 for
-// a revoked key.
-var scriptReplace = redis.NewScript(`
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-if ARGV[3] == '1' then
-  redis.call('DEL', KEYS[1])
-  redis.pcall('SET', KEYS[1], ARGV[2])
-  return 1
-end
-redis.call('SET', KEYS[1], ARGV[2])
-return 1
-`)
 
 // update changes the record of a key, and of the key before its rotation.
 func (s *Store) update(ctx context.Context, id string, change func(*Key)) error {
@@ -297,7 +280,7 @@ func (s *Store) updateRecord(ctx context.Context, hash string, change func(*Key)
 		if err != nil {
 			return fmt.Errorf("keys: record: %w", err)
 		}
-		written, err := scriptReplace.Run(ctx, s.redis, []string{keyRecord(hash)}, old, record, !key.Revoked.IsZero()).Bool()
+		written, err := redisx.Replace(ctx, s.redis, keyRecord(hash), old, record, !key.Revoked.IsZero())
 		if err != nil {
 			return fmt.Errorf("keys: write: %w", err)
 		}

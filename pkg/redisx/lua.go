@@ -37,6 +37,24 @@ func Swap(ctx context.Context, client redis.UniversalClient, key, field string, 
 	return scriptSwap.Run(ctx, client, []string{key}, append([]any{field, old, value}, more...)...).Bool()
 }
 
+// scriptReplace sets a value that is still the given one. ARGV: that, the new value, 1 to delete it first.
+var scriptReplace = redis.NewScript(`
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+if ARGV[3] == '1' then
+  redis.call('DEL', KEYS[1])
+  redis.pcall('SET', KEYS[1], ARGV[2])
+  return 1
+end
+redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
+return 1
+`)
+
+// Replace sets the value of a key that is still the old one, and reports whether it was. With atAnyRate,
+// for a key that does not expire, the old value goes also while Redis is full, and the new one is lost then.
+func Replace(ctx context.Context, client redis.UniversalClient, key string, old, value any, atAnyRate bool) (bool, error) {
+	return scriptReplace.Run(ctx, client, []string{key}, old, value, atAnyRate).Bool()
+}
+
 // ScriptRunner adds a script to a pipeline.
 type ScriptRunner func(script *redis.Script, keys []string, args ...any) *redis.Cmd
 

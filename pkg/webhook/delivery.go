@@ -16,6 +16,7 @@ import (
 
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/pace"
+	"ushuru/pkg/redisx"
 )
 
 const (
@@ -171,13 +172,6 @@ func (s *Store) delivery(ctx context.Context, id string) (d Delivery, record str
 	return d, record, nil
 }
 
-// scriptReplace writes a record if it has not changed. ARGV: old, new.
-var scriptReplace = redis.NewScript(`
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
-return 1
-`)
-
 // replace writes a delivery if its record is still the given one. It returns
 // errChanged when it is not.
 func (s *Store) replace(ctx context.Context, old string, d Delivery) error {
@@ -185,7 +179,7 @@ func (s *Store) replace(ctx context.Context, old string, d Delivery) error {
 	if err != nil {
 		return err
 	}
-	written, err := scriptReplace.Run(ctx, s.redis, []string{keyDelivery(d.ID)}, old, record).Bool()
+	written, err := redisx.Replace(ctx, s.redis, keyDelivery(d.ID), old, record, false)
 	switch {
 	case err != nil:
 		return fmt.Errorf("webhook: write delivery: %w", err)

@@ -109,31 +109,30 @@ func (s *Sender) ProcessTask(ctx context.Context, task *asynq.Task) error {
 		return err
 	}
 	endpoint, err := s.Store.get(ctx, d.Owner, d.Endpoint)
+	why := ""
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return s.finish(ctx, record, d, Failed, Attempt{At: time.Now().UTC(), Error: "the endpoint was deleted"})
+		why = "the endpoint was deleted"
 	case err != nil:
 		return err
 	case endpoint.Disabled != "":
-		return s.finish(ctx, record, d, Failed, Attempt{At: time.Now().UTC(), Error: "the endpoint is disabled"})
-	}
-	if endpoint.State == Unverified && d.Event != verificationEvent {
+		why = "the endpoint is disabled"
+	case endpoint.State == Unverified && d.Event != verificationEvent:
 		if wait := held(d, time.Now()); wait > 0 {
 			return notYet("the endpoint has not proved yet that it wants events", wait)
 		}
-		return s.finish(ctx, record, d, Failed, Attempt{
-			At: time.Now().UTC(), Error: "the endpoint has not proved that it wants events",
-		})
-	}
-	if endpoint.State == Verified && d.Event == verificationEvent {
+		why = "the endpoint has not proved that it wants events"
+	case endpoint.State == Verified && d.Event == verificationEvent:
 		d.State = Delivered // it has been proved already
 		return s.write(ctx, record, d)
+	default:
+		return s.deliver(ctx, record, d, endpoint)
 	}
-	return s.deliver(ctx, record, d, endpoint)
+	return s.finish(ctx, record, d, Failed, Attempt{At: time.Now().UTC(), Error: why})
 }
 
-// deliver sends a delivery to an endpoint in its turn, signed with the secrets that are
-// valid now.
+// deliver sends a delivery to an endpoint when it is the turn of its key and of the endpoint, signed
+// with the secrets that are valid now.
 func (s *Sender) deliver(ctx context.Context, record string, d Delivery, endpoint stored) error {
 	secrets, err := s.Store.validSecrets(d.Owner, endpoint, time.Now())
 	if err != nil {
@@ -141,17 +140,6 @@ func (s *Sender) deliver(ctx context.Context, record string, d Delivery, endpoin
 			"webhook", d.Endpoint, "error", err)
 		return notYet("the secret cannot be opened", lockedDelay)
 	}
-	return s.inTurn(ctx, d, func() error {
-		attempt, wait, err := s.send(ctx, d, endpoint.URL, secrets)
-		if err != nil {
-			return err
-		}
-		return s.conclude(ctx, record, d, endpoint.URL, attempt, wait)
-	})
-}
-
-// inTurn sends a delivery when it is the turn of its key and of its endpoint.
-func (s *Sender) inTurn(ctx context.Context, d Delivery, send func() error) error {
 	if id, named := asynq.GetTaskID(ctx); s.Turn != nil && named {
 		end, ready, err := s.Turn(ctx, d.Owner, id, sendingLease)
 		if err != nil {
@@ -169,7 +157,11 @@ func (s *Sender) inTurn(ctx context.Context, d Delivery, send func() error) erro
 	if wait > 0 {
 		return notYet("the endpoint is busy or paused", wait)
 	}
-	return send()
+	attempt, after, err := s.send(ctx, d, endpoint.URL, secrets)
+	if err != nil {
+		return err
+	}
+	return s.conclude(ctx, record, d, endpoint.URL, attempt, after)
 }
 
 // conclude records the outcome of an attempt to send to a URL and says what comes next.
