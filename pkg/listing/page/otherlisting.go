@@ -3,7 +3,6 @@ package page
 import (
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -37,7 +36,7 @@ func isOtherListing(link, own *url.URL) bool {
 	case to == "":
 		return false
 	case from == "":
-		return longID.MatchString(to) || longID.MatchString(link.RawQuery)
+		return hasLongID(link)
 	case to == from:
 		return differentID(link.Query(), own.Query())
 	}
@@ -54,13 +53,13 @@ func (d *Document) IsOtherListing(link string) bool {
 // have: from a list it need not look like a link to another list.
 func (d *Document) MayBeListing(link string) bool {
 	to := d.Resolve(link)
-	return sameHost(to, d.URL) && to.Path != d.URL.Path && (longID.MatchString(to.Path) || longID.MatchString(to.RawQuery)) &&
+	return sameHost(to, d.URL) && to.Path != d.URL.Path && hasLongID(to) &&
 		!slices.Contains(notPages, strings.ToLower(path.Ext(to.Path)))
 }
 
 // IsNumbered reports a page whose own URL has an id, as the pages of single cars have.
 func (d *Document) IsNumbered() bool {
-	return longID.MatchString(d.URL.Path) || longID.MatchString(d.URL.RawQuery)
+	return hasLongID(d.URL)
 }
 
 // sameHost reports URLs of one host; a URL without a host is on any.
@@ -68,9 +67,6 @@ func sameHost(a, b *url.URL) bool {
 	one, two := strings.TrimPrefix(a.Host, "www."), strings.TrimPrefix(b.Host, "www.")
 	return one == "" || two == "" || strings.EqualFold(one, two)
 }
-
-// longID matches the id of a car where the page's own URL is not known.
-var longID = regexp.MustCompile(`\d{4,}`)
 
 // differentID reports that two queries have different ids under the same name.
 func differentID(a, b url.Values) bool {
@@ -98,9 +94,18 @@ func sameShape(a, b string) bool {
 }
 
 // hasID reports a text with two digits that follow each other.
-func hasID(s string) bool {
-	for i := 1; i < len(s); i++ {
-		if s[i]-'0' <= 9 && s[i-1]-'0' <= 9 {
+func hasID(s string) bool { return hasDigits(s, 2) }
+
+// hasLongID reports a path or a query with the id of a car, where the page's own URL is not known.
+func hasLongID(u *url.URL) bool { return hasDigits(u.Path, 4) || hasDigits(u.RawQuery, 4) }
+
+// hasDigits reports a text with so many digits that follow each other.
+func hasDigits(s string, least int) bool {
+	run := 0
+	for i := range len(s) {
+		if run++; s[i]-'0' > 9 {
+			run = 0
+		} else if run == least {
 			return true
 		}
 	}
