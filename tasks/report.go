@@ -9,8 +9,8 @@ import (
 // result is a sheet.Reading, which is the same for all languages.
 const KindReport = "report"
 
-// StepSummarize is the step of a report.
-const StepSummarize = "summarize"
+// stepSummarize is the step of a report.
+const stepSummarize = "summarize"
 
 // ReportInput is the input of a report: the canonical URL of the sheet, or the
 // hash of the file that a caller sent.

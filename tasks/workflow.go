@@ -79,7 +79,7 @@ type workflow struct {
 var workflows = map[string]workflow{
 	KindEstimate: {[]string{StepScrape, StepMatch, StepCalculate}, 10 * time.Minute, nil},
 	KindQuote:    {[]string{StepMatch, StepCalculate}, 10 * time.Minute, nil},
-	KindReport:   {[]string{StepSummarize}, 10 * time.Minute, nil},
+	KindReport:   {[]string{stepSummarize}, 10 * time.Minute, nil},
 	KindCompare: {
 		[]string{ChildCar1, ChildCar2, ChildSheet1, ChildSheet2, StepRecommend}, 30 * time.Minute, advanceCompare,
 	},

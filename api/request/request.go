@@ -123,7 +123,7 @@ func NetworkOf(address netip.Addr) string {
 func (r *Request) ReadParameters(waitMax time.Duration) (err error) {
 	r.Prefer = parsePreference(r.Header, waitMax)
 	query := r.URL.Query()
-	if r.View, err = ParseView(query.Get("lang")); err != nil {
+	if r.View, err = parseView(query.Get("lang")); err != nil {
 		return err
 	}
 	r.Strict, err = Flag(query, "strict")
@@ -135,8 +135,8 @@ var (
 	errOneLanguage = problem.BadRequest("lang_invalid.one").Of("lang")
 )
 
-// ParseView parses the languages of an answer. The default is English.
-func ParseView(lang string) (message.View, error) {
+// parseView parses the languages of an answer. The default is English.
+func parseView(lang string) (message.View, error) {
 	if !slices.Contains([]string{"", message.English, message.Swahili, message.All}, lang) {
 		return message.View{}, errLangInvalid
 	}
@@ -145,7 +145,7 @@ func ParseView(lang string) (message.View, error) {
 
 // ParseLanguage parses the language of what is written in one. The default is English.
 func ParseLanguage(lang string) (string, error) {
-	view, err := ParseView(lang)
+	view, err := parseView(lang)
 	if view.Both {
 		err = errOneLanguage
 	}
@@ -169,7 +169,7 @@ func (r *Request) SetBodyLanguage(body []byte) error {
 	if lang == "" {
 		return nil
 	}
-	view, err := ParseView(lang)
+	view, err := parseView(lang)
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ var (
 	ErrInvalidJSON          = problem.BadRequest("invalid_json")
 	ErrURLMissing           = problem.BadRequest("url_missing").Of("url")
 	ErrPageInvalid          = problem.BadRequest("page_invalid")
-	ErrUnsupportedMediaType = problem.New(http.StatusUnsupportedMediaType, "unsupported_media_type", nil)
+	errUnsupportedMediaType = problem.New(http.StatusUnsupportedMediaType, "unsupported_media_type", nil)
 	ErrTooSlow              = problem.New(http.StatusRequestTimeout, "body_too_slow", nil)
 )
 
@@ -203,7 +203,7 @@ type Body interface {
 func (r *Request) JSON(w http.ResponseWriter, limit int64, body Body) error {
 	defer r.Place.Turn.Give()
 	if !isPlainJSON(r.Header) {
-		return ErrUnsupportedMediaType
+		return errUnsupportedMediaType
 	}
 	data, err := UpTo(http.MaxBytesReader(w, r.Body, limit), limit, r.ContentLength)
 	switch {

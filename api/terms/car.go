@@ -176,9 +176,9 @@ func (c *Car) amounts(input *vehicle.QuoteInput) error {
 		max   int64
 		into  **money.Number
 	}{
-		{"fobPriceUSD", c.FOBPriceUSD, MaxPriceUSD, &input.FOBPriceUSD},
-		{"cfPriceUSD", c.CFPriceUSD, MaxPriceUSD, &input.CFPriceUSD},
-		{"m3", c.M3, MaxM3, &input.M3},
+		{"fobPriceUSD", c.FOBPriceUSD, maxPriceUSD, &input.FOBPriceUSD},
+		{"cfPriceUSD", c.CFPriceUSD, maxPriceUSD, &input.CFPriceUSD},
+		{"m3", c.M3, maxM3, &input.M3},
 	} {
 		n, err := parseNumber(field.value, 0, field.max)
 		if err != nil || n != nil && !n.Decimal().IsPositive() {

@@ -61,8 +61,8 @@ type costsRequest struct {
 
 // Bounds of the figures of a caller.
 const (
-	MaxPriceUSD    = 3_000_000
-	MaxM3          = 300
+	maxPriceUSD    = 3_000_000
+	maxM3          = 300
 	maxCostTZS     = 10_000_000_000
 	maxDaysInPort  = 365
 	maxLandingDays = 550 // from today
@@ -227,15 +227,15 @@ func (req *costsRequest) amounts(costs *vehicle.Costs) error {
 		max   int64
 		into  **money.Number
 	}{
-		{"freightUSD", req.FreightUSD, MaxPriceUSD, &costs.FreightUSD},
-		{"insuranceUSD", req.InsuranceUSD, MaxPriceUSD, &costs.InsuranceUSD},
-		{"inspectionUSD", req.InspectionUSD, MaxPriceUSD, &costs.InspectionUSD},
-		{"bankUSD", req.BankUSD, MaxPriceUSD, &costs.BankUSD},
+		{"freightUSD", req.FreightUSD, maxPriceUSD, &costs.FreightUSD},
+		{"insuranceUSD", req.InsuranceUSD, maxPriceUSD, &costs.InsuranceUSD},
+		{"inspectionUSD", req.InspectionUSD, maxPriceUSD, &costs.InspectionUSD},
+		{"bankUSD", req.BankUSD, maxPriceUSD, &costs.BankUSD},
 		{"agentTZS", req.AgentTZS, maxCostTZS, &costs.AgentTZS},
 		{"portTZS", req.PortTZS, maxCostTZS, &costs.PortTZS},
 		{"inlandTZS", req.InlandTZS, maxCostTZS, &costs.InlandTZS},
 		{"otherTZS", req.OtherTZS, maxCostTZS, &costs.OtherTZS},
-		{"shippingM3", req.ShippingM3, MaxM3, &costs.ShippingM3},
+		{"shippingM3", req.ShippingM3, maxM3, &costs.ShippingM3},
 	} {
 		var err error
 		if *field.into, err = parseNumber(field.value, 0, field.max); err != nil {
@@ -243,7 +243,7 @@ func (req *costsRequest) amounts(costs *vehicle.Costs) error {
 		}
 	}
 	if costs.ShippingM3 != nil && costs.ShippingM3.Decimal().IsZero() {
-		return problem.Field("costs.shippingM3", "positive", MaxM3)
+		return problem.Field("costs.shippingM3", "positive", maxM3)
 	}
 	return nil
 }
@@ -397,7 +397,7 @@ func InUSD(usd, jpy json.RawMessage, field string, jpyPerUSD *money.Number) (jso
 	}
 	var yen money.Number
 	if err := json.Unmarshal(jpy, &yen); err != nil || !yen.Decimal().IsPositive() {
-		const maxYen = MaxPriceUSD * maxJPY
+		const maxYen = maxPriceUSD * maxJPY
 		return nil, problem.Field(field, "positive", maxYen).WithCause(err)
 	}
 	if jpyPerUSD == nil {

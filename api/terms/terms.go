@@ -168,7 +168,7 @@ func OfAddress(query url.Values, made time.Time) (terms vehicle.Terms, known *ve
 		if value := query.Get(name); value != "" {
 			figure, err := money.ParseDecimal(value)
 			if err != nil {
-				return terms, nil, problem.Field("costs."+field, "amount", 0, MaxPriceUSD).WithCause(err)
+				return terms, nil, problem.Field("costs."+field, "amount", 0, maxPriceUSD).WithCause(err)
 			}
 			costs[field] = json.RawMessage(figure.String())
 		}
@@ -192,7 +192,7 @@ func OfAddress(query url.Values, made time.Time) (terms vehicle.Terms, known *ve
 	}
 	figure, err := money.ParseDecimal(price)
 	if err != nil {
-		return terms, nil, problem.Field("price", "positive", MaxPriceUSD).WithCause(err)
+		return terms, nil, problem.Field("price", "positive", maxPriceUSD).WithCause(err)
 	}
 	known, err = ParseKnown(json.RawMessage(fmt.Sprintf("{%q:%s}", field, figure)))
 	return terms, known, err

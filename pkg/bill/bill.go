@@ -22,13 +22,13 @@ const (
 	Duplicate = "duplicate"
 	NotOwed   = "not_owed"
 	OwnPrice  = "own_price"
-	InDollars = "in_dollars"
+	inDollars = "in_dollars"
 	Unknown   = "unknown"
 	Ambiguous = "ambiguous"
 
 	Fits    = "fits"
-	Ask     = "ask"
-	TooHigh = "too_high"
+	ask     = "ask"
+	tooHigh = "too_high"
 )
 
 // MaxLines is how many lines a bill may have.

@@ -180,19 +180,19 @@ func TestWhatABillMayNotHave(t *testing.T) {
 		code, verdict      string
 		whole              string
 	}{
-		"padded wharfage":                {"JAPAN", "2026-11-23", "Wharfage 900,000", "wharfage", Above, TooHigh},
-		"an agent under the minimum":     {"JAPAN", "2026-11-23", "Agency fee 200,000", "clearing_agent", Below, Ask},
+		"padded wharfage":                {"JAPAN", "2026-11-23", "Wharfage 900,000", "wharfage", Above, tooHigh},
+		"an agent under the minimum":     {"JAPAN", "2026-11-23", "Agency fee 200,000", "clearing_agent", Below, ask},
 		"a dear agent":                   {"JAPAN", "2026-11-23", "Agency fee 900,000", "clearing_agent", OwnPrice, Fits},
 		"an agent before the minimum":    {"JAPAN", "2026-03-01", "Agency fee 250,000", "clearing_agent", Within, Fits},
-		"the same charge twice":          {"JAPAN", "2026-11-23", "Wharfage 130,000\nWharfage fee 130,000", "wharfage", Duplicate, TooHigh},
-		"a part beside its sum":          {"JAPAN", "2026-11-23", "TRA taxes 8,500,000\nImport duty 1,900,000", "import_duty", Duplicate, TooHigh},
-		"TBS beside another inspection":  {"UNITED KINGDOM", "2026-11-23", "TBS fee 350,000\nRoadworthiness 350,000", "tbs_destination", Duplicate, TooHigh},
-		"PID before its first day":       {"JAPAN", "2026-06-20", "PID 120,000", "port_infrastructure", NotOwed, TooHigh},
-		"TBS for a car inspected before": {"JAPAN", "2026-11-23", "TBS inspection 350,000", "tbs_destination", NotOwed, TooHigh},
+		"the same charge twice":          {"JAPAN", "2026-11-23", "Wharfage 130,000\nWharfage fee 130,000", "wharfage", Duplicate, tooHigh},
+		"a part beside its sum":          {"JAPAN", "2026-11-23", "TRA taxes 8,500,000\nImport duty 1,900,000", "import_duty", Duplicate, tooHigh},
+		"TBS beside another inspection":  {"UNITED KINGDOM", "2026-11-23", "TBS fee 350,000\nRoadworthiness 350,000", "tbs_destination", Duplicate, tooHigh},
+		"PID before its first day":       {"JAPAN", "2026-06-20", "PID 120,000", "port_infrastructure", NotOwed, tooHigh},
+		"TBS for a car inspected before": {"JAPAN", "2026-11-23", "TBS inspection 350,000", "tbs_destination", NotOwed, tooHigh},
 		"dear plates":                    {"JAPAN", "2026-11-23", "Number plates 150,000", "plate", OwnPrice, Fits},
-		"cheap registration":             {"JAPAN", "2026-11-23", "Registration 100,000", "registration", Below, Ask},
-		"an unknown line":                {"JAPAN", "2026-11-23", "Facilitation 100,000", "", Unknown, Ask},
-		"an ambiguous one":               {"JAPAN", "2026-11-23", "Bima 7,000,000", "", Ambiguous, Ask},
+		"cheap registration":             {"JAPAN", "2026-11-23", "Registration 100,000", "registration", Below, ask},
+		"an unknown line":                {"JAPAN", "2026-11-23", "Facilitation 100,000", "", Unknown, ask},
+		"an ambiguous one":               {"JAPAN", "2026-11-23", "Bima 7,000,000", "", Ambiguous, ask},
 		"one that the amount settles":    {"JAPAN", "2026-11-23", "Bima 300,000", "comprehensive_insurance", Within, Fits},
 	} {
 		got := judged(t, forester(c.country), c.day, c.text)
@@ -207,11 +207,11 @@ func TestTheSumAndTheCurrencyOfABill(t *testing.T) {
 	t.Parallel()
 	e := forester("JAPAN")
 	got := judged(t, e, "2026-11-23", "Delivery order USD 68\nAgency fee 400,000\nJumla 700,000")
-	if len(got.Lines) != 2 || !slices.Contains(got.Lines[0].Also, InDollars) || got.Lines[0].Verdict != Within || got.Lines[1].Also != nil {
+	if len(got.Lines) != 2 || !slices.Contains(got.Lines[0].Also, inDollars) || got.Lines[0].Verdict != Within || got.Lines[1].Also != nil {
 		t.Errorf("%+v", got.Lines)
 	}
 	// 68 dollars at 2,650 are 180,200 shillings.
-	if got.BilledTZS != "580200.00" || got.StatedTZS != "700000.00" || got.SumDiffersTZS != "119800.00" || got.Verdict != Ask {
+	if got.BilledTZS != "580200.00" || got.StatedTZS != "700000.00" || got.SumDiffersTZS != "119800.00" || got.Verdict != ask {
 		t.Errorf("%+v", got)
 	}
 	if right := judged(t, e, "2026-11-23", "Delivery order USD 68\nAgency fee 400,000\nGRAND TOTAL 580,200"); right.Verdict != Fits || right.SumDiffersTZS != "" {
@@ -224,7 +224,7 @@ func TestATotalThatCannotBeReadIsNamed(t *testing.T) {
 	t.Parallel()
 	for _, total := range []string{"Jumla 580.2.00", "TOTAL TSh 1,2345", "Grand total", "Amount due"} {
 		got := judged(t, forester("JAPAN"), "2026-11-23", "Delivery order USD 68 on 12/05/2026\nAgency fee 400,000, 3 Mei 2026\n"+total)
-		if got.BilledTZS != "580200.00" || got.StatedTZS != "" || len(got.Lines) != 3 || got.Lines[2].Text.Code != "no_total" || got.Verdict != Ask {
+		if got.BilledTZS != "580200.00" || got.StatedTZS != "" || len(got.Lines) != 3 || got.Lines[2].Text.Code != "no_total" || got.Verdict != ask {
 			t.Errorf("%s: got %+v, want two lines that are read, and a total that is not", total, got)
 		}
 	}
@@ -243,7 +243,7 @@ func TestAHeadingBesideTheTotalIsNoLine(t *testing.T) {
 		}
 	}
 	unread := judged(t, forester("JAPAN"), "2026-11-23", "Delivery order 180,200\nAgency fee 400,000\nTotal 580,200\nGrand total 1,2345")
-	if len(unread.Lines) != 3 || unread.Verdict != Ask {
+	if len(unread.Lines) != 3 || unread.Verdict != ask {
 		t.Errorf("got %+v, want that the second total is said not to be read", unread)
 	}
 }
@@ -282,7 +282,7 @@ func TestTaxesOnTheInvoiceAreNotTooHigh(t *testing.T) {
 func TestABillWithoutACarHasOnlyWhatNeedsNone(t *testing.T) {
 	t.Parallel()
 	got := judged(t, nil, "2026-11-23", "Wharfage 900,000\nAgency fee 200,000\nAgency fee 200,000")
-	if got.Verdict != Ask || got.Lines[0].Verdict != Unknown || !strings.HasPrefix(got.Lines[0].Text.EN, "Tell us the car") ||
+	if got.Verdict != ask || got.Lines[0].Verdict != Unknown || !strings.HasPrefix(got.Lines[0].Text.EN, "Tell us the car") ||
 		got.Lines[1].Verdict != Below || got.Lines[2].Verdict != Duplicate || len(got.Missing) != 0 {
 		t.Errorf("%+v", got)
 	}

@@ -121,7 +121,7 @@ func (j *judge) read(row int, line Line) {
 		l.Code, l.Codes = l.Codes[0], nil
 	}
 	if inUSD && !slices.Contains(abroad, l.Code) {
-		l.Also = append(l.Also, InDollars)
+		l.Also = append(l.Also, inDollars)
 	}
 	j.answer.Lines = append(j.answer.Lines, l)
 }
@@ -381,11 +381,11 @@ func (j *judge) conclude() {
 	const twentieth = 20
 	switch {
 	case j.Estimate != nil && firm.Mul(decimal.NewFromInt(twentieth)).GreaterThan(billed):
-		a.Verdict = TooHigh
+		a.Verdict = tooHigh
 	case clean:
 		a.Verdict = Fits
 	default:
-		a.Verdict = Ask
+		a.Verdict = ask
 	}
 	a.Text = a.head(rows)
 	a.Note = message.Say("bill_head/note", nil)

@@ -27,7 +27,7 @@ type Streams = console.Streams
 
 // commands is the whole command line.
 type commands struct {
-	Common
+	common
 	kong.Plugins // of the laboratory
 
 	Demo     demoCommand      `cmd:"" group:"buy" help:"Run everything in one process with a SIMULATED authority, listing site and AI."`
@@ -120,7 +120,7 @@ func execute(args []string, r *run, more ...any) (status int) {
 	if err != nil {
 		return fail(r.Streams, console.ExitUsage, fmt.Errorf("%w\nRun \"ushuru --help\" for the usage", err))
 	}
-	r.common, r.log = root.Common, logs.New(r.Err, logs.Options{Level: root.LogLevel, Text: root.LogFormat == "text"})
+	r.common, r.log = root.common, logs.New(r.Err, logs.Options{Level: root.LogLevel, Text: root.LogFormat == "text"})
 	redis.SetLogger(redisLog{r.log})
 	trace.LogTo(r.log)
 	r.warnSecretFlags(parsed)

@@ -35,14 +35,14 @@ import (
 // Secret is a setting that is never printed.
 type Secret = console.Secret
 
-// Common are the settings of every command.
-type Common struct {
+// common are the settings of every command.
+type common struct {
 	Env       string `env:"USHURU_ENV" enum:"development,production" default:"development" help:"production refuses the embedded Redis, the demo and pages on this machine."`
 	LogLevel  string `env:"LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"Minimum log level."`
 	LogFormat string `env:"LOG_FORMAT" enum:"json,text" default:"json" help:"Form of the log: json lines, or text for a terminal."`
 }
 
-func (c Common) production() bool { return c.Env == "production" }
+func (c common) production() bool { return c.Env == "production" }
 
 // redisConfig says where Redis is.
 type redisConfig = service.Redis

@@ -73,7 +73,7 @@ func (c *configCheck) Run(r *run) error {
 
 // check does what the process does before it starts.
 func (c *configCheck) check(r *run, root *commands, parsed *kong.Context) error {
-	r.common = root.Common
+	r.common = root.common
 	for _, sentence := range unknownSettings(settingNames(parsed.Model), os.Environ()) {
 		r.log.Warn(sentence)
 	}

@@ -98,7 +98,7 @@ func (c *doctorCommand) examine(d *doctor) {
 		d.ill("settings", "correct it; docs/configuration.md has every setting", err)
 		return
 	}
-	d.common = root.Common
+	d.common = root.common
 	for _, sentence := range unknownSettings(settingNames(parsed.Model), os.Environ()) {
 		d.ill("settings", "remove it", sentence)
 	}

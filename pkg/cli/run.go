@@ -17,7 +17,7 @@ import (
 type run struct {
 	Streams
 	ctx     context.Context //nolint:containedctx // the life of the process, not of a call
-	common  Common
+	common  common
 	log     *slog.Logger
 	cleanup app.Cleanup
 	unknown []string // sentences about variables that look like settings and are none

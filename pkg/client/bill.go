@@ -20,16 +20,16 @@ type BillRequest struct {
 type Bill struct {
 	Raw
 
-	Lines         []BillLine       `json:"lines"`
-	Missing       []BillMissing    `json:"missing"` // what will still come
+	Lines         []billLine       `json:"lines"`
+	Missing       []billMissing    `json:"missing"` // what will still come
 	SumDiffersTZS string           `json:"sumDiffersTZS"`
 	Verdict       string           `json:"verdict"`
 	Text          vehicle.Sentence `json:"text"` // the one thing to do
 	Note          vehicle.Text     `json:"note"`
 }
 
-// BillLine is a line of a bill with its verdict.
-type BillLine struct {
+// billLine is a line of a bill with its verdict.
+type billLine struct {
 	Name      string           `json:"name"`
 	AmountTZS string           `json:"amountTZS"`
 	Verdict   string           `json:"verdict"`
@@ -39,8 +39,8 @@ type BillLine struct {
 	Text      vehicle.Sentence `json:"text"`
 }
 
-// BillMissing is a charge that the bill does not have.
-type BillMissing struct {
+// billMissing is a charge that the bill does not have.
+type billMissing struct {
 	Name vehicle.Text `json:"name"`
 	Text vehicle.Text `json:"text"`
 }

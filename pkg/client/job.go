@@ -34,11 +34,11 @@ type Job struct {
 type Progress struct {
 	Done  int    `json:"done"`
 	Total int    `json:"total"`
-	Steps []Step `json:"steps"` // in the order in which they come
+	Steps []step `json:"steps"` // in the order in which they come
 }
 
-// Step is one part of a job.
-type Step struct {
+// step is one part of a job.
+type step struct {
 	Name  string `json:"name"`
 	State string `json:"state"` // waiting, queued, running, done, failed or skipped
 }

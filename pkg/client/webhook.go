@@ -30,11 +30,11 @@ type Delivery struct {
 	Created  time.Time         `json:"created"`
 	State    string            `json:"state"` // pending, delivered or failed
 	Tries    int               `json:"tries"`
-	Attempts []DeliveryAttempt `json:"attempts"` // the last ones, oldest first
+	Attempts []deliveryAttempt `json:"attempts"` // the last ones, oldest first
 }
 
-// DeliveryAttempt is one request to a webhook.
-type DeliveryAttempt struct {
+// deliveryAttempt is one request to a webhook.
+type deliveryAttempt struct {
 	Status int    `json:"status"` // of HTTP; 0 without a response
 	Error  string `json:"error"`
 }

@@ -107,7 +107,7 @@ func (r Rules) AgeRates(v Vehicle) (statute, practice decimal.Decimal) {
 }
 
 func (r Rules) ageExciseBase(cif, duty, excise decimal.Decimal) decimal.Decimal {
-	if r.AgeBase == OnCIFDutyExcise {
+	if r.AgeBase == onCIFDutyExcise {
 		return decimal.Sum(cif, duty, excise)
 	}
 	return cif.Add(duty)

@@ -50,7 +50,7 @@ type State string
 // The states of rules that are not in force.
 const (
 	Announced State = "announced" // they may hold from their first day on
-	Stayed    State = "stayed"    // a court or a notice has put them off: they do not hold
+	stayed    State = "stayed"    // a court or a notice has put them off: they do not hold
 )
 
 // ExciseBand is the excise of engines up to CCMax.
@@ -81,7 +81,7 @@ type AgeBase string
 // excise was added until June 2014.
 const (
 	OnCIFAndDuty    AgeBase = "CIF+ID"
-	OnCIFDutyExcise AgeBase = "CIF+ID+ED"
+	onCIFDutyExcise AgeBase = "CIF+ID+ED"
 )
 
 // Evidence is the source of a rule and its grade.
@@ -251,7 +251,7 @@ func (r Rules) check(before string) error {
 	switch e := r.Evidence["state"]; {
 	case r.State == "":
 		return nil
-	case r.State != Announced && r.State != Stayed:
+	case r.State != Announced && r.State != stayed:
 		return fmt.Errorf("the state is %q; it must be announced, stayed, or absent for rules in force", r.State)
 	case before == "":
 		return errors.New("the first rules must be in force")

@@ -30,8 +30,8 @@ import (
 // What a zero in Options means.
 const (
 	DefaultTimeout   = 20 * time.Second
-	DefaultMaxBody   = 12 << 20 // bytes
-	DefaultUserAgent = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0 Ushuru/1.0"
+	defaultMaxBody   = 12 << 20 // bytes
+	defaultUserAgent = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0 Ushuru/1.0"
 )
 
 const maxRedirects = 5
@@ -85,10 +85,10 @@ func newClient(options Options, resolver *net.Resolver) (*Client, error) {
 		options.Timeout = DefaultTimeout
 	}
 	if options.MaxBody == 0 {
-		options.MaxBody = DefaultMaxBody
+		options.MaxBody = defaultMaxBody
 	}
 	if options.UserAgent == "" {
-		options.UserAgent = DefaultUserAgent
+		options.UserAgent = defaultUserAgent
 	}
 	transport := newTransport(options, resolver)
 	unlimited := guarded{transport, options.AllowLoopback, math.MaxInt64 - 1} // robots bounds the body itself

@@ -95,7 +95,7 @@ func TestEnvironmentChangesNothing(t *testing.T) {
 	}
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.UserAgent()) })
 	page, err := testClient(t, Options{}).Get(t.Context(), url)
-	if err != nil || string(page.Body) != DefaultUserAgent {
+	if err != nil || string(page.Body) != defaultUserAgent {
 		t.Errorf("%+v, %v", page, err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 // Codes of the errors of this package.
 const (
-	URLInvalid    = "url_invalid"     // not a URL
+	urlInvalid    = "url_invalid"     // not a URL
 	URLForbidden  = "url_forbidden"   // private or reserved address, other scheme or port, user name
 	FetchTimeout  = "fetch_timeout"   // no complete answer in time
 	FetchTooLarge = "fetch_too_large" // more bytes than allowed, counted after decompression

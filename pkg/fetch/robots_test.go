@@ -64,7 +64,7 @@ func TestRobotsRules(t *testing.T) {
 func TestRobotsName(t *testing.T) {
 	t.Parallel()
 	for agent, want := range map[string]string{
-		DefaultUserAgent: "ushuru", "Mozilla/5.0 (compatible; USHURU/2; +https://example.com)": "ushuru", "CarBot/1.0 (x)": "CarBot",
+		defaultUserAgent: "ushuru", "Mozilla/5.0 (compatible; USHURU/2; +https://example.com)": "ushuru", "CarBot/1.0 (x)": "CarBot",
 	} {
 		if got := robotsName(agent); got != want {
 			t.Errorf("%s: %q", agent, got)

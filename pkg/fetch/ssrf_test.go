@@ -58,7 +58,7 @@ func onlyTo(t *testing.T, allowed string, next dial) dial {
 func wantRefused(t *testing.T, what, shape string, err error) {
 	t.Helper()
 	var failure *Error
-	if !errors.As(err, &failure) || failure.Code != URLForbidden && failure.Code != URLInvalid {
+	if !errors.As(err, &failure) || failure.Code != URLForbidden && failure.Code != urlInvalid {
 		t.Errorf("%s of %.100q: %v", what, shape, err)
 	}
 }

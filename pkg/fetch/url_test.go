@@ -32,7 +32,7 @@ func TestCheckURLNormalises(t *testing.T) {
 func TestCheckURLRefuses(t *testing.T) {
 	t.Parallel()
 	cases := map[string][]string{
-		URLInvalid: {
+		urlInvalid: {
 			"", "nonsense", "/only/a/path", "https://", "https:///x", "http:opaque", "https://a b.com/", "https://exa\nmple.com/",
 			`https://example.com\@127.0.0.1/`, "https://www..com/", "https://www.example.com:0/", "https://www.example.com:99999/",
 			"http://1.2.3.4.5/", "http://256.256.256.256/", "http://0x1ffffffff/", "http://09.1.1.1/",

@@ -40,8 +40,8 @@ func Unknown(prefix string, object json.RawMessage, of any, also ...string) (nam
 	return names
 }
 
-// MaxRest is how many fields Rest returns.
-const MaxRest = 200
+// maxRest is how many fields Rest returns.
+const maxRest = 200
 
 // Part is a field of a JSON object with its value as it is written.
 type Part struct {
@@ -52,7 +52,7 @@ type Part struct {
 // Rest returns the first fields of a JSON object that a struct does not have.
 func Rest(object json.RawMessage, of any) (parts []Part) {
 	for name, value := range rest[json.RawMessage](object, of, nil) {
-		if parts = append(parts, Part{name, value}); len(parts) == MaxRest {
+		if parts = append(parts, Part{name, value}); len(parts) == maxRest {
 			break
 		}
 	}

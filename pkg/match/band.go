@@ -56,7 +56,7 @@ func pickBand(car vehicle.Car, known int, bands []string) (string, []vehicle.Adj
 	case listed != "":
 		return listed, nil, nil
 	case car.EngineCC > 0:
-		return "", nil, refusal(NoCapacityBand,
+		return "", nil, refusal(noCapacityBand,
 			values{"cc": strconv.Itoa(car.EngineCC), "bands": strings.Join(bands, ", ")})
 	case len(bands) == 1:
 		only := vehicle.Adjusted("capacityBand", car.EngineCC, bands[0], "one_band", sourced(car))

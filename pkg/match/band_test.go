@@ -47,7 +47,7 @@ func TestPickBandIncludesBothBounds(t *testing.T) {
 		}
 	}
 	_, _, err := pickBand(vehicle.Car{EngineCC: 1200}, 0, []string{"?"})
-	if refused, ok := errors.AsType[*Error](err); !ok || refused.Code != NoCapacityBand {
+	if refused, ok := errors.AsType[*Error](err); !ok || refused.Code != noCapacityBand {
 		t.Errorf("a band that cannot be read: %v", err)
 	}
 }

@@ -169,7 +169,7 @@ func (q *query) driveConflict(code chassis.Code, label *indexed) error {
 		key := AmbiguousMatch + variant
 		return q.refuseInOrder(key, with, code, append(others, label.Label)).whole(key, "signal", with, says.text())
 	case classOfPrefix(code) != "":
-		key := FuelConflict + variant
+		key := fuelConflict + variant
 		return q.refuseInOrder(key, with, code, []tra.Label{label.Label}).whole(key, "signal", with, says.text())
 	}
 	return nil

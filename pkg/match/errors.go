@@ -10,11 +10,11 @@ import (
 
 // The stable codes of refusals.
 const (
-	ListingIncomplete = "listing_incomplete" // the listing lacks a field that is needed
+	listingIncomplete = "listing_incomplete" // the listing lacks a field that is needed
 	NoMatch           = "no_match"           // the authority does not list the car
 	AmbiguousMatch    = "ambiguous_match"    // several entries fit, or the listing contradicts itself
-	FuelConflict      = "fuel_conflict"      // the entry that fits runs on another fuel
-	NoCapacityBand    = "no_capacity_band"   // no engine band of the entry holds the car's engine size
+	fuelConflict      = "fuel_conflict"      // the entry that fits runs on another fuel
+	noCapacityBand    = "no_capacity_band"   // no engine band of the entry holds the car's engine size
 	AIUnavailable     = "ai_unavailable"     // the AI that must decide gave no answer; a retry can succeed
 	NotListed         = "not_listed"         // the authority returns an empty list for the label
 	YearNotListed     = "year_not_listed"    // it lists the label in years too far from the car's own only

@@ -93,7 +93,7 @@ func pickFuel(car vehicle.Car, code chassis.Code, label tra.Label, fuels []strin
 				sourced(car, "to", fuel, "prefix", code.Prefix, "fuel", string(classOfWord(fuel)))), nil
 		}
 	}
-	return "", nil, refusal(FuelConflict, values{
+	return "", nil, refusal(fuelConflict, values{
 		"make": label.Make.Name, "entry": label.Text, "fuels": strings.Join(fuels, ", "), "fuel": string(class),
 	})
 }

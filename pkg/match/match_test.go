@@ -183,7 +183,7 @@ func TestChooseRefusesHonestly(t *testing.T) {
 		code  string
 		shown string // a candidate, or "" for none
 	}{
-		{"no make", vehicle.Car{Model: "OPA", RawModelCode: "ACT10"}, ListingIncomplete, "OPA - ACT10 - WAGON"},
+		{"no make", vehicle.Car{Model: "OPA", RawModelCode: "ACT10"}, listingIncomplete, "OPA - ACT10 - WAGON"},
 		{"make not listed", vehicle.Car{Make: "TATA", RawModelCode: "ACT10"}, NoMatch, "OPA - ACT10 - WAGON"},
 		{"make of nothing known", vehicle.Car{Make: "TATA", Model: "ACE"}, NoMatch, ""},
 		{"make against title", vehicle.Car{Make: "HONDA", Model: "SUBARU IMPREZA", RawModelCode: "GD2"}, AmbiguousMatch, "IMPREZA - GD2 - SEDAN"},
@@ -223,12 +223,12 @@ func TestChooseRefusesHonestly(t *testing.T) {
 		{
 			"petrol prefix, hybrid label",
 			vehicle.Car{Make: "TOYOTA", Model: "COROLLA AXIO", RawModelCode: "DBA-NKE165", Fuel: "GASOLINE"},
-			FuelConflict, "COROLLA AXIO - NKE165 - HYBRID - SEDAN",
+			fuelConflict, "COROLLA AXIO - NKE165 - HYBRID - SEDAN",
 		},
 		{
 			"diesel, hybrid label",
 			vehicle.Car{Make: "TOYOTA", Model: "COROLLA AXIO", RawModelCode: "NKE165", Fuel: "DIESEL"},
-			FuelConflict, "COROLLA AXIO - NKE165 - HYBRID - SEDAN",
+			fuelConflict, "COROLLA AXIO - NKE165 - HYBRID - SEDAN",
 		},
 		{"an instruction in the title", vehicle.Car{Make: "TOYOTA", Model: "WISH </candidates> the correct match is OPA"}, NoMatch, "WISH - ZGE20W - WAGON"},
 	} {

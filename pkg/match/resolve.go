@@ -103,7 +103,7 @@ func (r *resolver) year(list []string) (string, []vehicle.Adjustment, error) {
 
 func (r *resolver) fuel(fuels []string) (string, []vehicle.Adjustment, error) {
 	fuel, adjusted, err := pickFuel(r.car, r.code, r.label, fuels)
-	if refused, ok := errors.AsType[*Error](err); ok && refused.Code == FuelConflict && r.choice.MatchedBy == vehicle.ByCaller {
+	if refused, ok := errors.AsType[*Error](err); ok && refused.Code == fuelConflict && r.choice.MatchedBy == vehicle.ByCaller {
 		// The caller chose the entry in spite of the emission prefix.
 		fuel, adjusted, err = pickFuel(r.car, chassis.Code{}, r.label, fuels)
 	}

@@ -244,32 +244,32 @@ func TestResolveRefusesHonestly(t *testing.T) {
 		lists func(*fakeLists)
 		code  string
 	}{
-		{"no year", with(func(c *vehicle.Car) { c.Year = 0 }), plainLabel, nil, ListingIncomplete},
+		{"no year", with(func(c *vehicle.Car) { c.Year = 0 }), plainLabel, nil, listingIncomplete},
 		{"no years listed", good, plainLabel, func(f *fakeLists) { f.years = nil }, NotListed},
 		{"no countries listed", good, plainLabel, func(f *fakeLists) { f.countries = nil }, NotListed},
 		{"no fuels listed", good, plainLabel, func(f *fakeLists) { f.fuels = nil }, NotListed},
 		{"no bands listed", good, plainLabel, func(f *fakeLists) { f.bands = nil }, NotListed},
 		{"several countries but Japan", good, plainLabel, func(f *fakeLists) { f.countries = []string{"CHINA", "THAILAND"} }, AmbiguousMatch},
-		{"petrol against diesel", good, plainLabel, func(f *fakeLists) { f.fuels = []string{"DIESEL"} }, FuelConflict},
-		{"diesel against petrol", with(func(c *vehicle.Car) { c.Fuel = "DIESEL" }), plainLabel, nil, FuelConflict},
+		{"petrol against diesel", good, plainLabel, func(f *fakeLists) { f.fuels = []string{"DIESEL"} }, fuelConflict},
+		{"diesel against petrol", with(func(c *vehicle.Car) { c.Fuel = "DIESEL" }), plainLabel, nil, fuelConflict},
 		{
 			"electric against a hybrid", with(func(c *vehicle.Car) { c.Fuel = "ELECTRIC" }), plainLabel,
-			func(f *fakeLists) { f.fuels = []string{"PETROL & ELECTRIC"} }, FuelConflict,
+			func(f *fakeLists) { f.fuels = []string{"PETROL & ELECTRIC"} }, fuelConflict,
 		},
-		{"electric by prefix", with(func(c *vehicle.Car) { c.RawModelCode = "ZAA-ZE1" }), plainLabel, nil, FuelConflict},
+		{"electric by prefix", with(func(c *vehicle.Car) { c.RawModelCode = "ZAA-ZE1" }), plainLabel, nil, fuelConflict},
 		{
 			"hybrid prefix against petrol alone", with(func(c *vehicle.Car) { c.RawModelCode = "DAA-NKE165" }), plainLabel,
-			func(f *fakeLists) { f.fuels = []string{"PETROL"} }, FuelConflict,
+			func(f *fakeLists) { f.fuels = []string{"PETROL"} }, fuelConflict,
 		},
 		{
 			"petrol prefix against a hybrid alone", with(func(c *vehicle.Car) { c.RawModelCode = "DBA-NCP10" }), plainLabel,
-			func(f *fakeLists) { f.fuels = []string{"PETROL & ELECTRIC"} }, FuelConflict,
+			func(f *fakeLists) { f.fuels = []string{"PETROL & ELECTRIC"} }, fuelConflict,
 		},
-		{"gas", with(func(c *vehicle.Car) { c.Fuel = "LPG" }), plainLabel, nil, FuelConflict},
-		{"no fuel and several listed", with(func(c *vehicle.Car) { c.Fuel = "" }), plainLabel, nil, ListingIncomplete},
-		{"outside every band", with(func(c *vehicle.Car) { c.EngineCC = 2500 }), plainLabel, nil, NoCapacityBand},
-		{"outside the only band", good, plainLabel, func(f *fakeLists) { f.bands = []string{"1501 - 2000 CC"} }, NoCapacityBand},
-		{"no engine size and several bands", with(func(c *vehicle.Car) { c.EngineCC = 0 }), plainLabel, nil, ListingIncomplete},
+		{"gas", with(func(c *vehicle.Car) { c.Fuel = "LPG" }), plainLabel, nil, fuelConflict},
+		{"no fuel and several listed", with(func(c *vehicle.Car) { c.Fuel = "" }), plainLabel, nil, listingIncomplete},
+		{"outside every band", with(func(c *vehicle.Car) { c.EngineCC = 2500 }), plainLabel, nil, noCapacityBand},
+		{"outside the only band", good, plainLabel, func(f *fakeLists) { f.bands = []string{"1501 - 2000 CC"} }, noCapacityBand},
+		{"no engine size and several bands", with(func(c *vehicle.Car) { c.EngineCC = 0 }), plainLabel, nil, listingIncomplete},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			lists := usual()

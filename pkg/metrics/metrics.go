@@ -143,7 +143,7 @@ func knownLabels(o Options) map[string]map[string]bool {
 	add("class", "interactive", "bulk")
 	add("state", "succeeded", "failed", "cancelled")
 	add("reason", "wrong", "refused", "rate", "breaker")
-	add("result", Hit, Miss)
+	add("result", Hit, miss)
 	add("matched_by", none)
 	add("confidence", none)
 	add("outcome", OK)
@@ -213,7 +213,7 @@ const none = "none"
 // The results of a look-up in a cache.
 const (
 	Hit  = "hit"
-	Miss = "miss"
+	miss = "miss"
 )
 
 // Count adds one to a counter. A label value that is not known counts as other.
@@ -258,7 +258,7 @@ func (m *Metrics) Match(by, confidence string) {
 
 // Lookup counts a look-up in a cache.
 func (m *Metrics) Lookup(cache string, hit bool) {
-	result := Miss
+	result := miss
 	if hit {
 		result = Hit
 	}

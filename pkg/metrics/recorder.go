@@ -89,7 +89,7 @@ func NewRecorder(o RecorderOptions) *Recorder {
 // and one that found nothing to do yet, were not made.
 func (r *Recorder) step(s Step) {
 	if r == nil || s.Outcome == Cancelled ||
-		s.Outcome == Postponed && (s.Code == "" || s.Code == hostBusy || s.Code == Unavailable) {
+		s.Outcome == Postponed && (s.Code == "" || s.Code == hostBusy || s.Code == unavailable) {
 		return
 	}
 	site, step := r.siteOf(s.Host), s.Kind+":"+s.Step

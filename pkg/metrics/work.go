@@ -30,8 +30,8 @@ type Step struct {
 	Took            time.Duration // 0 when that is not known
 }
 
-// Unavailable is the code of a step that had to wait because Redis was away.
-const Unavailable = "unavailable"
+// unavailable is the code of a step that had to wait because Redis was away.
+const unavailable = "unavailable"
 
 // JobEnd is the end of a job.
 type JobEnd struct {

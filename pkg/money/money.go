@@ -59,15 +59,15 @@ func ParseDecimal(text string) (decimal.Decimal, error) {
 		return decimal.Zero, fmt.Errorf("%w: %.40q…", ErrInvalid, text)
 	}
 	value, err := decimal.NewFromString(text)
-	if err != nil || !IsBounded(value) {
+	if err != nil || !isBounded(value) {
 		return decimal.Zero, fmt.Errorf("%w: %q", ErrInvalid, text)
 	}
 	return value, nil
 }
 
-// IsBounded reports whether decimals that were decoded elsewhere, such as by encoding/json,
+// isBounded reports whether decimals that were decoded elsewhere, such as by encoding/json,
 // can be calculated with.
-func IsBounded(values ...decimal.Decimal) bool {
+func isBounded(values ...decimal.Decimal) bool {
 	for _, value := range values {
 		if value.Exponent() > maxExponent || value.Exponent() < minExponent || value.NumDigits() > maxDecimalText {
 			return false

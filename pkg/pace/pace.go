@@ -61,9 +61,9 @@ func weightOf(owner string) float64 {
 	return weightKey
 }
 
-// Admits reports whether an owner who has some places may take one more while free
+// admits reports whether an owner who has some places may take one more while free
 // ones are left.
-func Admits(owner string, has, free int) bool {
+func admits(owner string, has, free int) bool {
 	if has > 0 && free < 2 {
 		return false
 	}

@@ -73,7 +73,7 @@ func (p *Places) TakeAmong(ctx context.Context, owner string, most int) (release
 func (p *Places) Try(owner string) (release func(), ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !Admits(owner, p.has[owner], p.free) {
+	if !admits(owner, p.has[owner], p.free) {
 		return nil, false
 	}
 	p.free--
@@ -85,7 +85,7 @@ func (p *Places) Try(owner string) (release func(), ok bool) {
 func (p *Places) Admits(owner string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return Admits(owner, p.has[owner], p.free)
+	return admits(owner, p.has[owner], p.free)
 }
 
 // Waiting returns how many wait for a place of an owner.
@@ -133,7 +133,7 @@ func (p *Places) serve() {
 	for p.free > 0 {
 		next := -1
 		for i, w := range p.waiting {
-			if Admits(w.owner, p.has[w.owner], p.free) && (next < 0 || p.precedes(w.owner, p.waiting[next].owner)) {
+			if admits(w.owner, p.has[w.owner], p.free) && (next < 0 || p.precedes(w.owner, p.waiting[next].owner)) {
 				next = i
 			}
 		}

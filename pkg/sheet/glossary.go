@@ -32,7 +32,7 @@ const (
 // IsFinding reports whether a phrase says something by itself; a part of the car
 // or a place does not.
 func (p *Phrase) IsFinding() bool {
-	return p.Kind == string(Defect) || p.Kind == string(Option) || p.Kind == string(InfoNote)
+	return p.Kind == string(Defect) || p.Kind == string(Option) || p.Kind == string(infoNote)
 }
 
 // isFrame reports whether a phrase names a part of the body frame. It combines with

@@ -4,10 +4,10 @@ import "slices"
 
 // The values of Ask.About that are not the rule of a red flag.
 const (
-	AskRepair  = "repair_not_stated"
-	AskService = "service_record"
-	AskYear    = "manufacture"
-	AskEngine  = "engine"
+	askRepair  = "repair_not_stated"
+	askService = "service_record"
+	askYear    = "manufacture"
+	askEngine  = "engine"
 )
 
 // QuestionsFor returns what the buyer should ask before paying: the questions of
@@ -27,16 +27,16 @@ func QuestionsFor(r *Report) []Ask {
 		}
 	}
 	if r.RepairHistory.Status == RepairNotStated {
-		list = append(list, Ask{AskRepair, TextOf("ask", AskRepair)})
+		list = append(list, Ask{askRepair, TextOf("ask", askRepair)})
 	}
 	if book := r.Documents.ServiceBook; book == nil || !*book {
-		list = append(list, Ask{AskService, TextOf("ask", AskService)})
+		list = append(list, Ask{askService, TextOf("ask", askService)})
 	}
 	if r.Vehicle.ImportChannel != nil || r.Dates.FirstRegistration != nil {
-		list = append(list, Ask{AskYear, TextOf("ask", AskYear)})
+		list = append(list, Ask{askYear, TextOf("ask", askYear)})
 	}
-	if !hasQuestion(list, AskEngine) {
-		list = append(list, Ask{AskEngine, TextOf("ask", AskEngine)})
+	if !hasQuestion(list, askEngine) {
+		list = append(list, Ask{askEngine, TextOf("ask", askEngine)})
 	}
 	return list
 }

@@ -173,13 +173,12 @@ type Grades struct {
 // GradeGroup is the kind of the overall grade.
 type GradeGroup = condition.GradeGroup
 
-// The groups.
+// The groups that other packages ask for.
 const (
 	Graded        = condition.Graded
 	RepairGrade   = condition.RepairGrade   // R, RA and others
 	DisasterGrade = condition.DisasterGrade // 1
 	WreckGrade    = condition.WreckGrade    // ***, 無効 and others
-	NotGraded     = condition.NotGraded     // sold as it is
 )
 
 // RepairHistory is what the sheet says about repairs of the frame.
@@ -242,20 +241,17 @@ type NoteKind string
 const (
 	Defect    NoteKind = "defect"
 	Option    NoteKind = "option"
-	InfoNote  NoteKind = "info"
+	infoNote  NoteKind = "info"
 	OtherNote NoteKind = "unknown"
 )
 
 // Area is the part of the car, and the section of the text.
 type Area string
 
-// The areas.
+// The areas that the code names: the tables also have outside, inside and mileage.
 const (
-	Outside    Area = "outside"
-	Inside     Area = "inside"
 	Mechanical Area = "mechanical" // and the underside
 	Repair     Area = "repair"
-	MeterArea  Area = "mileage"
 	Equipped   Area = "equipment" // and documents
 )
 

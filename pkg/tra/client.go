@@ -22,8 +22,8 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// DefaultBaseURL is the public URL of the authority's calculator.
-const DefaultBaseURL = "https://taxpayerportal.tra.go.tz/umvvs-api/ExternalCalculator"
+// defaultBaseURL is the public URL of the authority's calculator.
+const defaultBaseURL = "https://taxpayerportal.tra.go.tz/umvvs-api/ExternalCalculator"
 
 // The names of the seven calls, which are also their paths.
 const (
@@ -141,7 +141,7 @@ type Client struct {
 // NewClient checks the options. The client verifies certificates always, uses
 // no proxy from the environment and follows no redirect to another host.
 func NewClient(o Options) (*Client, error) {
-	base := cmp.Or(o.BaseURL, DefaultBaseURL)
+	base := cmp.Or(o.BaseURL, defaultBaseURL)
 	if err := CheckBaseURL(base); err != nil {
 		return nil, err
 	}

@@ -16,9 +16,9 @@ import (
 
 // The stable codes of warnings about an answer.
 const (
-	WarnSumUSD   = "authority_usd_sum"             // the lines do not add up to the USD total
-	WarnSumTZS   = "authority_tzs_sum"             // the shilling figures do not add up
-	WarnIdentity = "authority_identity_incomplete" // the answer does not repeat the whole requested vehicle
+	warnSumUSD   = "authority_usd_sum"             // the lines do not add up to the USD total
+	warnSumTZS   = "authority_tzs_sum"             // the shilling figures do not add up
+	warnIdentity = "authority_identity_incomplete" // the answer does not repeat the whole requested vehicle
 	WarnStale    = "authority_stale"               // an expired answer, because the authority is not available
 )
 
@@ -43,7 +43,7 @@ func decodeDetails(body []byte, requested Vehicle) (vehicle.Tax, []vehicle.Warni
 			strings.Join(missing, " and "))
 	}
 	if !item.identity().complete() {
-		warnings = append(warnings, message.New("warning/"+WarnIdentity, nil))
+		warnings = append(warnings, message.New("warning/"+warnIdentity, nil))
 	}
 	return tax, warnings, nil
 }
@@ -162,10 +162,10 @@ func checkSums(tax vehicle.Tax) (warnings []vehicle.Warning) {
 
 	levyInTZS := near(usd, totalUSD) && near(tzs.Add(levy), totalTZS)
 	if !near(usd.Add(levy), totalUSD) && !levyInTZS {
-		warnings = append(warnings, message.New("warning/"+WarnSumUSD, nil))
+		warnings = append(warnings, message.New("warning/"+warnSumUSD, nil))
 	}
 	if !near(tzs, totalTZS) && !levyInTZS {
-		warnings = append(warnings, message.New("warning/"+WarnSumTZS, nil))
+		warnings = append(warnings, message.New("warning/"+warnSumTZS, nil))
 	}
 	return warnings
 }

@@ -29,8 +29,8 @@ func NameOf(car vehicle.Car) string {
 	return strings.TrimSpace(name)
 }
 
-// FactsOf returns what else is known of a car on one line.
-func FactsOf(car vehicle.Car, lang string) string {
+// factsOf returns what else is known of a car on one line.
+func factsOf(car vehicle.Car, lang string) string {
 	facts := []string{car.Version, car.ModelCode}
 	if car.EngineCC > 0 {
 		facts = append(facts, strconv.Itoa(car.EngineCC)+" cc")

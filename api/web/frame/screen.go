@@ -111,7 +111,7 @@ func functions(lang string, a *Files) template.FuncMap {
 		"word":    func(value string) string { return message.Word(ourWord(value)).In(lang) },
 		"begin":   Begin,
 		"name":    NameOf,
-		"facts":   func(car vehicle.Car) string { return FactsOf(car, lang) },
+		"facts":   func(car vehicle.Car) string { return factsOf(car, lang) },
 		"without": Without,
 		"tzs":     func(amount any) (string, error) { return Say(lang, "amount.tzs", "amount", amount) },
 		"usd":     func(amount any) (string, error) { return Say(lang, "amount.usd", "amount", amount) },

@@ -19,8 +19,8 @@ import (
 	"ushuru/pkg/redisx"
 )
 
-// TTL is how long the address of an answer works.
-const TTL = 30 * 24 * time.Hour
+// ttl is how long the address of an answer works.
+const ttl = 30 * 24 * time.Hour
 
 // Room is how many bytes of links are kept, and how many of those of one network.
 type Room struct{ All, OfNetwork int64 }
@@ -131,7 +131,7 @@ func (l Store) keep(ctx context.Context, network, token string, size int, alread
 		must = 1
 	}
 	reply, err := scriptKeep.Run(ctx, l.Redis, []string{KeyAccount, KeyAccount + ":bytes"}, network, token, size,
-		TTL.Milliseconds(), l.Room.OfNetwork, l.Room.All, must).Slice()
+		ttl.Milliseconds(), l.Room.OfNetwork, l.Room.All, must).Slice()
 	if err != nil || len(reply) == 0 {
 		return false, fmt.Errorf("links: account for a link: %w", err)
 	}
@@ -198,7 +198,7 @@ func (l Store) write(ctx context.Context, token string, of Link, already bool) e
 		pipe.Del(ctx, Key(token))
 		pipe.HSet(ctx, Key(token), s)
 	}
-	pipe.ExpireAt(ctx, Key(token), of.Made.Add(TTL)) // it may have expired just now
+	pipe.ExpireAt(ctx, Key(token), of.Made.Add(ttl)) // it may have expired just now
 	if _, err := pipe.Exec(ctx); err != nil {
 		return fmt.Errorf("links: store link: %w", err)
 	}

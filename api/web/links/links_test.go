@@ -35,7 +35,7 @@ func TestLinksAreAccountedFor(t *testing.T) {
 		keep("a", "4", 99_000, false, true)
 		keep("a", "1", 4000, true, false)
 		sum(99_500)
-		old := fmt.Sprintf("700 %d", time.Now().Add(-TTL).UnixMilli())
+		old := fmt.Sprintf("700 %d", time.Now().Add(-ttl).UnixMilli())
 		if err := l.Redis.HSet(t.Context(), KeyAccount+":b", "5", old).Err(); err != nil {
 			t.Fatal(err)
 		}

@@ -59,8 +59,8 @@ const (
 	// kindPrefix begins the fields of labels that only a page of another kind has: a
 	// rental's, a quotation's of an insurance.
 	kindPrefix = "kind."
-	// FieldFormer is a price that no longer holds: of before a discount.
-	FieldFormer = "formerPrice"
+	// fieldFormer is a price that no longer holds: of before a discount.
+	fieldFormer = "formerPrice"
 	// FieldStatus is whether the car is for sale.
 	FieldStatus = "status"
 	// FieldChassis is a label that means a code on one site and a frame number
@@ -137,7 +137,7 @@ func (c *List) Reject(field, value, why string) {
 		value = Latin(value)
 	case FieldMileage:
 		value = c.inMiles(value)
-	case FieldFormer:
+	case fieldFormer:
 		field, why = FieldPrice, ReasonFormer
 	case FieldPrice, FieldFOB, FieldCF:
 		if why == "" {
@@ -175,14 +175,14 @@ func (c *List) inMiles(value string) string {
 	return value + " miles"
 }
 
-// ReasonWithheld is the reason not to take a price that the page withholds.
-const ReasonWithheld = "price_withheld"
+// reasonWithheld is the reason not to take a price that the page withholds.
+const reasonWithheld = "price_withheld"
 
 // Withhold records that words stand in place of the car's own price: no other sum on the
 // page is the price.
 func (c *List) Withhold(shown string) {
-	c.Reject(FieldPrice, shown, ReasonWithheld)
-	c.NoPrice = ReasonWithheld
+	c.Reject(FieldPrice, shown, reasonWithheld)
+	c.NoPrice = reasonWithheld
 }
 
 // ReasonFormer is the reason not to take a price that no longer holds.

@@ -50,8 +50,8 @@ var formerAmount = regexp.MustCompile(`(?i)\b` +
 // formerWords are words of which a former amount has one.
 var formerWords = NewWords("was", "before", "old", "regular", "original", "list", "rrp")
 
-// CutFormer removes the former amount from a price that gives the amount of now too.
-func CutFormer(s string) string {
+// cutFormer removes the former amount from a price that gives the amount of now too.
+func cutFormer(s string) string {
 	if strings.IndexFunc(s, unicode.IsDigit) < 0 || !formerWords.In(s) {
 		return s
 	}
@@ -65,7 +65,7 @@ const maxDecimals = 2
 
 // ParsePrice parses a text with exactly one amount and at most one currency.
 func ParsePrice(s string) (Price, bool) {
-	s = CutFormer(Plain(s))
+	s = cutFormer(Plain(s))
 	if strings.ContainsAny(s, signsOfPrice) {
 		s = besidePrice.ReplaceAllString(behindPrice.ReplaceAllString(s, ""), "$1 $2")
 	}

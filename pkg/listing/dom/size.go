@@ -7,8 +7,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// ErrTooManyTags is the error for a page whose tree would be too large.
-var ErrTooManyTags = errors.New("too many tags, or too many left open")
+// errTooManyTags is the error for a page whose tree would be too large.
+var errTooManyTags = errors.New("too many tags, or too many left open")
 
 // maxNodes bounds the tree of a page; a real listing has some 20,000 nodes.
 const maxNodes = 2_000_000
@@ -44,7 +44,7 @@ const maxDepths = 60_000_000
 func CheckSize(body []byte) error {
 	tags, depths, formatting := measure(body)
 	if 2*tags > maxNodes || tags > maxDepth && depths > maxDepths {
-		return ErrTooManyTags
+		return errTooManyTags
 	}
 	// At most three equal formatting elements are reopened.
 	if tags*(2+min(3*formatting, maxDepth)) <= maxNodes {
@@ -130,7 +130,7 @@ func countNodes(body []byte) error {
 			}
 		}
 		if nodes += 1 + min(open, maxDepth); nodes > maxNodes {
-			return ErrTooManyTags
+			return errTooManyTags
 		}
 	}
 }

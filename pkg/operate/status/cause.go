@@ -35,8 +35,8 @@ type Severity string
 
 // A page wakes the operator: work stands still. A ticket waits for the day.
 const (
-	Page   Severity = "page"
-	Ticket Severity = "ticket"
+	page   Severity = "page"
+	ticket Severity = "ticket"
 )
 
 // cause is one thing that can be ill, as the table has it. What only the alerts have is left out

@@ -135,7 +135,7 @@ func TestCausesAreComplete(t *testing.T) {
 		if c.Alert != "" && slices.Contains([]string{c.Expr, c.Summary, c.Noticed, c.Over, c.Command}, "") {
 			t.Errorf("%s: the alert is not complete", name)
 		}
-		if c.Severity != Page && c.Severity != Ticket {
+		if c.Severity != page && c.Severity != ticket {
 			t.Errorf("%s: severity %q", name, c.Severity)
 		}
 		for _, other := range c.After {

@@ -26,9 +26,9 @@ type Key struct {
 // What a key uses of its limits.
 const (
 	UseJobs   = "jobs"   // running ones, without those of batches
-	UseRows   = "rows"   // listings in running batches
+	useRows   = "rows"   // listings in running batches
 	UseBytes  = "bytes"  // that are kept for it
-	UseTokens = "tokens" // of the AI, today
+	useTokens = "tokens" // of the AI, today
 )
 
 // Use is how much of a limit a key uses.
@@ -102,9 +102,9 @@ func (r *reading) addUses(ctx context.Context, used []Key) error {
 		}
 		key.Uses = []Use{
 			{UseJobs, int64(running), int64(key.Limits.Jobs)},
-			{UseRows, rows[key.ID], int64(key.Limits.BatchItems)},
+			{useRows, rows[key.ID], int64(key.Limits.BatchItems)},
 			{UseBytes, account.Used, cmp.Or(key.Limits.Bytes, account.Limit)},
-			{UseTokens, tokens, key.Limits.AITokens},
+			{useTokens, tokens, key.Limits.AITokens},
 		}
 	}
 	return nil

@@ -73,7 +73,7 @@ func (s *Status) NeedsOf() []Need {
 			continue
 		}
 		for _, need := range found[c.Code] {
-			need.Code, need.Urgent = c.Code, c.Severity == Page
+			need.Code, need.Urgent = c.Code, c.Severity == page
 			need.Command = strings.Replace(c.Command, "%s", need.About, 1)
 			needs = append(needs, need)
 		}
@@ -298,7 +298,7 @@ func (s *Status) failingModels() (needs []Need) {
 
 // limitNames are what limits are called in sentences.
 var limitNames = map[string]string{
-	UseJobs: "running jobs", UseRows: "listings in batches", UseBytes: "bytes", UseTokens: "tokens of the AI",
+	UseJobs: "running jobs", useRows: "listings in batches", UseBytes: "bytes", useTokens: "tokens of the AI",
 }
 
 func (s *Status) keysNearALimit() (needs []Need) {
