@@ -145,10 +145,7 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 	r := request.From(plain)
 	// Decode the rows and the options, and check every row.
 	req, err := batchrequest.Read(w, r)
-	if err := cmp.Or(r.SetBodyLanguage(req.Language), err); err != nil {
-		return err
-	}
-	if err := r.Ignore(req.Options.Ignored...); err != nil {
+	if err := cmp.Or(r.SetBodyLanguage(req.Language), err, r.Ignore(req.Options.Ignored...)); err != nil {
 		return err
 	}
 	if err := r.Place.Turn.Begin(r.Context()); err != nil {

@@ -109,7 +109,7 @@ func (s *Sender) ProcessTask(ctx context.Context, task *asynq.Task) error {
 		return err
 	}
 	endpoint, err := s.Store.get(ctx, d.Owner, d.Endpoint)
-	why := ""
+	var why string
 	switch {
 	case errors.Is(err, ErrNotFound):
 		why = "the endpoint was deleted"
