@@ -81,7 +81,8 @@ func (s impliedRates) fees() decimal.Decimal {
 // printed totals is off by what the dollar total was rounded by, so the exact
 // one is taken only where the dollars are printed with cents that fit.
 func (s impliedRates) exactFX() decimal.Decimal {
-	if !near(s.rules.Compute(duty.Vehicle{}, s.tax.CIFInUSD.Decimal(), s.fx).TotalUSD.Decimal(), s.tax.TotalImportTaxesInUSD.Decimal(), cent) {
+	computed := s.rules.Compute(duty.Vehicle{}, s.tax.CIFInUSD.Decimal(), s.fx)
+	if !near(computed.TotalUSD.Decimal(), s.tax.TotalImportTaxesInUSD.Decimal(), cent) {
 		return s.fx
 	}
 	plain := s.rules

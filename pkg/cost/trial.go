@@ -11,9 +11,9 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// sums returns the calculation with another price or other landing days: its lines have amounts
-// and no words.
-func (b calculation) sums() *calculation {
+// sums computes a copy of a calculation with another price or other landing days: its lines have
+// amounts and no words.
+func sums(b calculation) *calculation {
 	b.silent, b.lines, b.missing = true, nil, nil
 	b.figures()
 	b.bill()
@@ -21,18 +21,19 @@ func (b calculation) sums() *calculation {
 }
 
 // onDays returns the sums of the car when it lands on other days.
-func (b calculation) onDays(from, to time.Time) *calculation {
-	b.window = windowBetween(from, to)
-	return b.sums()
+func (b *calculation) onDays(from, to time.Time) *calculation {
+	other := *b
+	other.window = windowBetween(from, to)
+	return sums(other)
 }
 
 // atPrice returns the sums of the car at another price, FOB or C&F.
-func (b calculation) atPrice(price int64, withSea bool) *calculation {
-	usd := money.NewNumber(decimal.NewFromInt(price))
-	if b.car.FOBPriceUSD, b.car.CFPriceUSD = &usd, nil; withSea {
-		b.car.FOBPriceUSD, b.car.CFPriceUSD = nil, &usd
+func (b *calculation) atPrice(price int64, withSea bool) *calculation {
+	other, usd := *b, money.NewNumber(decimal.NewFromInt(price))
+	if other.car.FOBPriceUSD, other.car.CFPriceUSD = &usd, nil; withSea {
+		other.car.FOBPriceUSD, other.car.CFPriceUSD = nil, &usd
 	}
-	return b.sums()
+	return sums(other)
 }
 
 // maxPrice returns the highest prices of the car, FOB and C&F, at which its cost on the road is

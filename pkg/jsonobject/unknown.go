@@ -79,8 +79,8 @@ func rest[V any](object json.RawMessage, of any, also []string) iter.Seq2[string
 				return
 			}
 			isName := func(k string) bool { return strings.EqualFold(k, name) }
-			isKnown := slices.ContainsFunc(have, func(f Field) bool { return isName(f.Name) }) || slices.ContainsFunc(also, isName)
-			if !isKnown && !yield(name, value) {
+			isField := slices.ContainsFunc(have, func(f Field) bool { return isName(f.Name) })
+			if !isField && !slices.ContainsFunc(also, isName) && !yield(name, value) {
 				return
 			}
 		}
@@ -108,7 +108,7 @@ var known sync.Map
 // shared: do not change them.
 func Fields(of reflect.Type) []Field {
 	if fields, ok := known.Load(of); ok {
-		return fields.([]Field) //nolint:forcetypeassert // it was stored so
+		return fields.([]Field) //nolint:errcheck,forcetypeassert // it was stored so
 	}
 	fields := fieldsOf(of)
 	known.Store(of, fields)

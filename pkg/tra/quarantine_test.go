@@ -43,7 +43,7 @@ func newCatalogueRig(t *testing.T, conn *redisx.Conn) *catalogueRig {
 func (r *catalogueRig) sync(after time.Duration, makes, labels int, quarantined string) {
 	r.t.Helper()
 	r.clock.now = r.clock.now.Add(after)
-	report, err := r.store.Sync(r.t.Context(), tra.Lister{Makes: r.lister.Makes, ModelBodies: r.lister.ModelBodies})
+	report, err := r.store.Sync(r.t.Context(), tra.Lister{Makes: r.Makes, ModelBodies: r.ModelBodies})
 	if err != nil || report.Quarantined != quarantined {
 		r.t.Fatalf("%+v, %v; want quarantined %q", report, err, quarantined)
 	}
@@ -139,7 +139,7 @@ func TestARequestedSyncThatFailsSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.fail[0] = unavailable
-	if _, err := r.store.Sync(t.Context(), tra.Lister{Makes: r.lister.Makes, ModelBodies: r.lister.ModelBodies}); err == nil {
+	if _, err := r.store.Sync(t.Context(), tra.Lister{Makes: r.Makes, ModelBodies: r.ModelBodies}); err == nil {
 		t.Fatal("no error")
 	}
 	outcome, err := r.store.RequestedSync(t.Context(), id)

@@ -23,8 +23,9 @@ type People struct {
 
 // AskedSite is a site that visitors asked for.
 type AskedSite struct {
-	Host string `json:"host"` // the registered domain, or other
 	metrics.AskedSite
+
+	Host string `json:"host"` // the registered domain, or other
 }
 
 func (r *reading) people(ctx context.Context) (People, error) {
@@ -33,7 +34,7 @@ func (r *reading) people(ctx context.Context) (People, error) {
 		People: read, Left: max(sum(read.Asked)-read.Answered-sum(read.Refused), 0), MedianMS: read.Median.Milliseconds(),
 	}
 	for host, site := range read.Sites {
-		people.Sites = append(people.Sites, AskedSite{host, site})
+		people.Sites = append(people.Sites, AskedSite{site, host})
 	}
 	slices.SortFunc(people.Sites, func(a, b AskedSite) int {
 		return cmp.Or(cmp.Compare(b.Networks, a.Networks), cmp.Compare(b.Asked, a.Asked), cmp.Compare(a.Host, b.Host))
