@@ -5,16 +5,24 @@ import (
 	"testing"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/testenv"
 )
+
+// awaitEnd returns when a job has ended.
+func (a *app) awaitEnd(t *testing.T, id string) {
+	t.Helper()
+	testenv.Await(t, "the end of the job", func() (any, bool) {
+		job, err := a.jobs.Get(t.Context(), id)
+		return err, err == nil && job.State.Ended()
+	})
+}
 
 // ended submits a listing and returns its job once the worker has ended it.
 func ended(path string) func(*testing.T, *app) string {
 	return func(t *testing.T, a *app) string {
 		t.Helper()
 		id := a.submit(t, path)
-		if _, err := a.hub.Wait(t.Context(), id); err != nil {
-			t.Fatal(err)
-		}
+		a.awaitEnd(t, id)
 		return id
 	}
 }

@@ -20,9 +20,7 @@ func (a *app) submitted(t *testing.T, listing string) string {
 	if listing == hangs {
 		return job.ID
 	}
-	if _, err := a.hub.Wait(t.Context(), job.ID); err != nil {
-		t.Fatal(err)
-	}
+	a.awaitEnd(t, job.ID)
 	return job.ID
 }
 

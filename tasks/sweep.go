@@ -99,11 +99,12 @@ func (e *Engine) checkJob(ctx context.Context, id string, class jobs.Class, c ch
 	if suspect {
 		recheck = recheckRunning
 	}
-	advance := func() error { return e.advanceFrom(ctx, job) }
-	if recovered {
-		advance = func() error { return e.Advance(ctx, id) } // the record has changed
+	if recovered { // the record has changed
+		err = e.Advance(ctx, id)
+	} else {
+		err = e.advanceFrom(ctx, job)
 	}
-	if err := advance(); err != nil {
+	if err != nil {
 		return recovered, err
 	}
 	return recovered, e.options.Jobs.ScheduleCheck(ctx, id, class, recheck)

@@ -143,8 +143,9 @@ func TestBulkStepsAreRetriedMoreOften(t *testing.T) {
 			defer stop()
 			hub := jobs.NewHub(s.store)
 			go hub.Run(deadline)
-			job, err := hub.Wait(deadline, s.id)
-			if err != nil || job.State != jobs.Failed || job.Error.Code != "fetch_failed" || runs.Load() != want {
+			waited := hub.WaitEnded(deadline, s.id)
+			job, err := s.store.Get(t.Context(), s.id)
+			if waited != nil || err != nil || job.State != jobs.Failed || job.Error.Code != "fetch_failed" || runs.Load() != want {
 				t.Errorf("%+v, %v after %d runs, want %d", job, err, runs.Load(), want)
 			}
 		})

@@ -62,7 +62,7 @@ func ExampleStore_Claim() {
 }
 
 // A request waits for the end of a job without polling.
-func ExampleHub_Wait() {
+func ExampleHub_Ended() {
 	ctx, stop := context.WithCancel(context.Background())
 	store, closeStore := openStore(ctx)
 	hub := jobs.NewHub(store)
@@ -78,11 +78,14 @@ func ExampleHub_Wait() {
 	}()
 
 	job, _, _ := store.Create(ctx, jobs.New{Kind: "estimate", Class: jobs.Interactive, Deadline: time.Minute})
+	ended, leave := hub.Ended(job.ID)
+	defer leave()
 	_, _, err := store.End(ctx, job, jobs.End{State: jobs.Succeeded, Result: json.RawMessage(`{"total":1}`)})
 	if err != nil {
 		panic(err)
 	}
-	ended, err := hub.Wait(ctx, job.ID)
-	fmt.Println(ended.State, string(ended.Result), err)
+	<-ended
+	job, err = store.Get(ctx, job.ID)
+	fmt.Println(job.State, string(job.Result), err)
 	// Output: succeeded {"total":1} <nil>
 }

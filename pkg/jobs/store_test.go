@@ -336,20 +336,18 @@ func waiters(t *testing.T, store *jobs.Store) {
 	var waiting sync.WaitGroup
 	for range 20 {
 		waiting.Go(func() {
-			ended, err := hub.Wait(t.Context(), job.ID)
-			if err != nil || ended.State != jobs.Succeeded {
-				t.Errorf("%v %v", ended, err)
+			waited := hub.WaitEnded(t.Context(), job.ID)
+			if ended, err := store.Get(t.Context(), job.ID); waited != nil || err != nil || ended.State != jobs.Succeeded {
+				t.Errorf("%v, %v %v", waited, ended, err)
 			}
 		})
 	}
 	short, stop := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer stop()
-	if _, err := hub.Wait(short, job.ID); !errors.Is(err, context.DeadlineExceeded) {
+	if err := hub.WaitEnded(short, job.ID); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a short wait: %v", err)
 	}
-	if _, err := hub.Wait(t.Context(), "nothing"); !errors.Is(err, jobs.ErrNotFound) {
-		t.Errorf("an unknown job: %v", err)
-	}
+	must(t)(hub.WaitEnded(t.Context(), "nothing"))
 	_, _, err := store.End(t.Context(), job, jobs.End{State: jobs.Succeeded, Result: json.RawMessage(`{}`)})
 	must(t)(err)
 	job, err = store.Get(t.Context(), job.ID)

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -66,26 +65,8 @@ func (h *Hub) Waiting() int {
 	return n
 }
 
-// Wait returns the job once it has ended, or the error of ctx. It returns
-// ErrNotFound when there is no such job.
-func (h *Hub) Wait(ctx context.Context, id string) (*Job, error) {
-	ended, leave := h.Ended(id)
-	defer leave()
-	for {
-		job, err := h.store.Get(ctx, id)
-		if err == nil && job.State.Ended() || errors.Is(err, ErrNotFound) {
-			return job, err
-		} // any other error: Redis may come back while there is time
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-ended:
-		}
-	}
-}
-
 // WaitEnded returns nil once the job has ended or its record is gone, or the error of ctx. It is for
-// callers that mostly stop waiting before: unlike Wait it does not read the record at once.
+// callers that mostly stop waiting before: it does not read the record at once.
 func (h *Hub) WaitEnded(ctx context.Context, id string) error {
 	ended, leave := h.Ended(id)
 	defer leave()

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 )
 
@@ -67,7 +66,10 @@ func rest[V any](object json.RawMessage, of any, also []string) iter.Seq2[string
 		if open, err := fields.Token(); err != nil || open != json.Delim('{') {
 			return
 		}
-		have := Fields(reflect.TypeOf(of))
+		known := slices.Clone(also)
+		for _, field := range Fields(reflect.TypeOf(of)) {
+			known = append(known, field.Name)
+		}
 		for fields.More() {
 			token, err := fields.Token()
 			if err != nil {
@@ -78,9 +80,8 @@ func rest[V any](object json.RawMessage, of any, also []string) iter.Seq2[string
 			if err := fields.Decode(&value); err != nil {
 				return
 			}
-			isName := func(k string) bool { return strings.EqualFold(k, name) }
-			isField := slices.ContainsFunc(have, func(f Field) bool { return isName(f.Name) })
-			if !isField && !slices.ContainsFunc(also, isName) && !yield(name, value) {
+			isKnown := slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) })
+			if !isKnown && !yield(name, value) {
 				return
 			}
 		}
@@ -101,21 +102,8 @@ type Field struct {
 	Type reflect.Type
 }
 
-// known are the fields of structs, by type.
-var known sync.Map
-
-// Fields returns the fields of a struct that JSON has, those of embedded structs included. They are
-// shared: do not change them.
-func Fields(of reflect.Type) []Field {
-	if fields, ok := known.Load(of); ok {
-		return fields.([]Field) //nolint:errcheck,forcetypeassert // it was stored so
-	}
-	fields := fieldsOf(of)
-	known.Store(of, fields)
-	return fields
-}
-
-func fieldsOf(of reflect.Type) (fields []Field) {
+// Fields returns the fields of a struct that JSON has, those of embedded structs included.
+func Fields(of reflect.Type) (fields []Field) {
 	if of.Kind() == reflect.Pointer {
 		of = of.Elem()
 	}
@@ -126,7 +114,7 @@ func fieldsOf(of reflect.Type) (fields []Field) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch {
 		case name == "" && field.Anonymous:
-			fields = append(fields, fieldsOf(field.Type)...)
+			fields = append(fields, Fields(field.Type)...)
 		case name != "" && name != "-":
 			fields = append(fields, Field{name, field.Type})
 		}
