@@ -53,8 +53,6 @@ func (k *Work) wait(r *request.Request, job *jobs.Job, timeout time.Duration) (*
 	defer end.Stop()
 	defer look.Stop()
 	site := siteOf(job)
-	// The record is read again; what the caller sent needs no memory until then.
-	job = &jobs.Job{ID: job.ID, Kind: job.Kind, Class: job.Class, State: job.State, Created: job.Created, Steps: job.Steps}
 	for isLook, isOver := false, timeout <= 0; ; {
 		if !isLook || k.mayBeHeldUp(r.Context(), job.Kind, site) {
 			now, err := k.options.Tasks.Job(r.Context(), job.ID)

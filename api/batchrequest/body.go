@@ -111,10 +111,11 @@ func (req *Request) read(body io.Reader, kind, charset string, size int64) error
 	case bodyLines:
 		return req.readLines(body)
 	}
-	var wrong string
-	if req.mapping, wrong = lot.ParseMapping(req.mapped); wrong != "" {
+	mapping, wrong, ok := lot.ParseMapping(req.mapped)
+	if !ok {
 		return problem.Field(clip(wrong), "column")
 	}
+	req.mapping = mapping
 	data, err := request.UpTo(body, maxBody, size)
 	if err != nil {
 		return err

@@ -247,8 +247,8 @@ func unitProblem(q lot.Question) *problem.Problem {
 	as, other := q.Readings[0], q.Readings[1]
 	return problem.New(http.StatusBadRequest, "unit_unclear", message.Values{
 		"column": clip(q.Column), "value": clip(q.Values[0]),
-		"unit": as.Unit, "usd": as.FirstUSD[0].String(), "answer": clip(as.Answer),
-		"otherUnit": other.Unit, "otherUSD": other.FirstUSD[0].String(), "otherAnswer": clip(other.Answer),
+		"unit": as.Unit, "usd": as.FirstUSD[0], "answer": clip(as.Answer),
+		"otherUnit": other.Unit, "otherUSD": other.FirstUSD[0], "otherAnswer": clip(other.Answer),
 	}).Of("column")
 }
 

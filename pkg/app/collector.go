@@ -53,10 +53,11 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		return
 	}
 	gauge("redis_up", 1)
+	gauge("redis_writable", one(redisx.CheckWrite(ctx, c.client) == nil))
 	var reading sync.WaitGroup
 	// What cannot be read is left out.
 	for _, read := range []func(context.Context, setGauge) error{
-		c.redis, c.queues, c.jobAges, c.workers, c.authority, c.catalogue, c.budget,
+		c.memory, c.clock, c.loss, c.queues, c.jobAges, c.workers, c.authority, c.catalogue, c.budget,
 	} {
 		reading.Go(func() { _ = logs.Guarded(func() error { return read(ctx, gauge) })() })
 	}
@@ -73,20 +74,36 @@ func (c *collector) answers(ctx context.Context) bool {
 	return redisx.Ping(ctx, c.client) == nil
 }
 
-func (c *collector) redis(ctx context.Context, set setGauge) error {
-	now, err := status.ReadRedis(ctx, c.client)
-	set("redis_writable", one(now.Refuses == ""))
+func (c *collector) memory(ctx context.Context, set setGauge) error {
+	memory, err := redisx.ReadMemory(ctx, c.client)
 	if err != nil {
 		return err
 	}
-	set("redis_memory_bytes", float64(now.Used))
-	set("redis_memory_limit_bytes", float64(now.Limit))
-	set("redis_unsaved", one(now.Unsaved != ""))
-	set("redis_volatile", one(now.Volatile && !c.allowVolatile))
-	set("clock_offset_seconds", now.Ahead.Seconds())
+	set("redis_memory_bytes", float64(memory.Used))
+	set("redis_memory_limit_bytes", float64(memory.Limit))
+	set("redis_unsaved", one(memory.Unsaved != ""))
+	set("redis_volatile", one(memory.Volatile && !c.allowVolatile))
+	return nil
+}
+
+// clock compares the clock of this machine with that of Redis, which leases go by.
+func (c *collector) clock(ctx context.Context, set setGauge) error {
+	ahead, err := status.ReadAhead(ctx, c.client)
+	if err != nil {
+		return err
+	}
+	set("clock_offset_seconds", ahead.Seconds())
+	return nil
+}
+
+func (c *collector) loss(ctx context.Context, set setGauge) error {
+	loss, err := redisx.ReadLoss(ctx, c.client)
+	if err != nil {
+		return err
+	}
 	var lost *time.Time
-	if now.Loss != nil {
-		lost = &now.Loss.At
+	if loss != nil {
+		lost = &loss.At
 	}
 	set("redis_loss_timestamp_seconds", unix(lost))
 	return nil

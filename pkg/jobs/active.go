@@ -55,16 +55,19 @@ return {promoted, redis.call('HGETALL', KEYS[1])}
 
 // Promote makes an interactive job of a bulk job that has not ended, and gives its ready steps the
 // next attempt, because their tasks are in the queue of batches. The deadline stays. It may run
-// twice, and returns the record as it is then, and whether this call promoted the job.
+// twice, and returns the record as it is then, and whether this call promoted the job. The sweeper's
+// set is in another slot and comes first: after an error the tasks of the batch are still those of
+// the record, and the sweeper moves a job back whose record has the other class.
 func (s *Store) Promote(ctx context.Context, id string) (job *Job, promoted bool, err error) {
+	if err := s.MoveToClass(ctx, id, Bulk, Interactive); err != nil {
+		return nil, false, err
+	}
 	reply, err := scriptPromote.Run(ctx, s.redis, []string{keyJob(id)}).Slice()
 	if err != nil {
 		return nil, false, err
 	}
-	if job, err = parseReply(id, reply[1]); err != nil || reply[0] == int64(0) {
-		return job, false, err
-	}
-	return job, true, s.MoveToClass(ctx, id, Bulk, Interactive)
+	job, err = parseReply(id, reply[1])
+	return job, err == nil && reply[0] == int64(1), err
 }
 
 // MoveToClass moves a job to another class of the sweeper's set.

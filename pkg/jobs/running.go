@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -83,20 +84,19 @@ func (s *Store) tracked(ctx context.Context, owner pace.Holder) (all int, ended 
 	return len(ids), ended, err
 }
 
-// ListEnded returns those of the jobs that have ended or do not exist any more.
+// ListEnded returns those of the jobs that have ended or do not exist any more, with an error those
+// that it could read.
 func (s *Store) ListEnded(ctx context.Context, ids []string) (gone []string, err error) {
 	states, err := redisx.Each(ctx, s.redis, ids, func(pipe redis.Pipeliner, id string) *redis.StringCmd {
 		return pipe.HGet(ctx, keyJob(id), "state")
 	})
-	if err != nil {
-		return nil, err
-	}
 	for i, id := range ids {
-		if state, err := states[i].Result(); err != nil || State(state).Ended() { // the only error is redis.Nil
+		state, unread := states[i].Result()
+		if errors.Is(unread, redis.Nil) || unread == nil && State(state).Ended() {
 			gone = append(gone, id)
 		}
 	}
-	return gone, nil
+	return gone, err
 }
 
 // AreRunning reports for each of the dedup keys whether an unfinished job has it.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"ushuru/pkg/plainjson"
 	"ushuru/pkg/redisx"
 )
 
@@ -76,7 +77,7 @@ func DedupKey(kind string, input json.RawMessage) string {
 // those that a new job begins with.
 func (s *Store) Create(ctx context.Context, n New, steps ...string) (job *Job, joined bool, err error) {
 	job = newJob(n)
-	data, err := json.Marshal(meta{
+	data, err := plainjson.Encode(meta{ // the input byte for byte: it has a dedup key
 		job.Kind, job.Class, job.Owner, job.Input, job.DedupKey, job.Created, job.Deadline,
 		job.Attached, job.Origin,
 	})

@@ -197,22 +197,22 @@ type Columns struct {
 // a column has: "startPrice (千円)"; an empty one means that the column is not read.
 type Mapping map[string]string
 
-// ParseMapping reads texts of the form NAME=FIELD. wrong is the first text, or field, that is none;
-// "" when all are.
-func ParseMapping(texts []string) (m Mapping, wrong string) {
+// ParseMapping reads texts of the form NAME=FIELD. Unless ok, wrong is the first text, or field,
+// that is none.
+func ParseMapping(texts []string) (m Mapping, wrong string, ok bool) {
 	m = Mapping{}
 	for _, text := range texts {
 		i := strings.LastIndex(text, "=")
 		if i <= 0 {
-			return m, text
+			return nil, text, false
 		}
 		field := text[i+1:]
 		if found, _ := meaning(field); field != "" && !isUsed(found) {
-			return m, field
+			return nil, field, false
 		}
 		m[text[:i]] = field
 	}
-	return m, ""
+	return m, "", true
 }
 
 // of returns the field that a mapping gives to a column of a sheet.

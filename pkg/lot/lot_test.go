@@ -90,10 +90,10 @@ func TestRows(t *testing.T) {
 func TestColumnsThatAreNotRead(t *testing.T) {
 	t.Parallel()
 	header := []string{"URL", "Link", "備考", "Color", "", "Modell", "Preis", "Year"}
-	mapping, wrong := lot.ParseMapping([]string{"preis=startPrice (千円)", "Year=", "Modell=model"})
+	mapping, _, ok := lot.ParseMapping([]string{"preis=startPrice (千円)", "Year=", "Modell=model"})
 	c := lot.NewColumns(lot.Header{Names: header}, mapping)
-	if fmt.Sprint(c.Duplicate, c.Unknown) != "[Link] [備考 Year]" || wrong != "" {
-		t.Errorf("%v, %v", c.Duplicate, c.Unknown)
+	if fmt.Sprint(c.Duplicate, c.Unknown) != "[Link] [備考 Year]" || !ok {
+		t.Errorf("%v, %v, %v", c.Duplicate, c.Unknown, ok)
 	}
 	cells := []string{"https://x/1", "https://x/2", "Note", "red", "?", "IST", "250", "2001"}
 	if got := describe(c.Read(cells)); got != "https://x/1, TOYOTA, IST, start 250000 JPY" {
@@ -103,10 +103,10 @@ func TestColumnsThatAreNotRead(t *testing.T) {
 	if own != "[Link 備考 Color Modell Preis Year] [https://x/2 Note red IST 250 2001]" {
 		t.Error(own)
 	}
-	for _, wrong := range []string{"colour", "b", "=model"} {
-		texts := []string{"a=model", strings.Replace(wrong, "colour", "b=colour", 1)}
-		if _, got := lot.ParseMapping(texts); got != wrong {
-			t.Errorf("%q: got %q, want %q", texts, got, wrong)
+	for _, wrong := range []string{"colour", "b", "=model", ""} {
+		texts := []string{"a=model", strings.Replace(wrong, "colour", "b=colour", 1), "c=year"}
+		if _, got, ok := lot.ParseMapping(texts); ok || got != wrong {
+			t.Errorf("%q: got %q %v, want %q", texts, got, ok, wrong)
 		}
 	}
 }

@@ -174,9 +174,9 @@ type Question struct {
 
 // Reading is a unit that the prices of a column may have.
 type Reading struct {
-	Unit     string         `json:"unit"`     // 1000 JPY
-	Answer   string         `json:"answer"`   // the parameter column that says so
-	FirstUSD []money.Amount `json:"firstUSD"` // the values of the question
+	Unit     string   `json:"unit"`     // 1000 JPY
+	Answer   string   `json:"answer"`   // the parameter column that says so
+	FirstUSD []string `json:"firstUSD"` // the values of the question
 }
 
 // firstShown is how many rows a question shows.
@@ -247,7 +247,8 @@ func (c *Column) question(jpyPerUSD decimal.Decimal) Question {
 	for _, u := range units {
 		reading := Reading{Unit: u.String(), Answer: c.Header + "=" + c.Field + " (" + u.String() + ")"}
 		for _, w := range c.prices[:min(len(c.prices), firstShown)] {
-			reading.FirstUSD = append(reading.FirstUSD, money.New(inUSD(w.number.Shift(u.shift), u.currency, jpyPerUSD).Round(2)))
+			usd := money.New(inUSD(w.number.Shift(u.shift), u.currency, jpyPerUSD).Round(2))
+			reading.FirstUSD = append(reading.FirstUSD, usd.String())
 		}
 		q.Readings = append(q.Readings, reading)
 	}

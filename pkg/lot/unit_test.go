@@ -206,7 +206,7 @@ func TestUnitsThatAreAskedFor(t *testing.T) {
 			q := questions[0]
 			var units, usd []string
 			for _, r := range q.Readings {
-				units, usd = append(units, r.Unit), append(usd, r.FirstUSD[0].String())
+				units, usd = append(units, r.Unit), append(usd, r.FirstUSD[0])
 				column, field, _ := strings.Cut(r.Answer, "=")
 				_, again := readList(t, []byte(c.list), lot.Mapping{column: field})
 				if len(again) > 0 {

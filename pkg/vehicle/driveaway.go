@@ -157,7 +157,8 @@ func (t Tax) Computed() Recomputed {
 	return Recomputed{
 		ImportDutyInUSD: t.ImportDutyInUSD, ExciseDutyInUSD: t.ExiseDutyInUSD, ExciseDutyDueToAgeInUSD: t.ExiseDutyDueToAgeInUSD,
 		VATInUSD: t.VATInUSD, CustomProcessingFeeInUSD: t.CustomProcessingFeeInUSD, RailwayDevLevyInUSD: t.RailwayDevLevyInUSD,
-		TotalImportTaxesInUSD: t.TotalImportTaxesInUSD, TotalTaxesInTZS: t.TotalTaxesInTZS,
+		TotalImportTaxesInUSD: t.TotalImportTaxesInUSD, TotalImportTaxesInTZS: t.TotalImportTaxesInTZS,
+		TotalTaxesInTZS: t.TotalTaxesInTZS,
 	}
 }
 

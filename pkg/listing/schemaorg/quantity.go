@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/schemaorg/graph"
@@ -89,6 +90,9 @@ func wholeNumber(v graph.Value) (string, bool) {
 	number, isGrouped, ok := claim.ParseNumber(s)
 	if !ok || isGrouped && v.Number && !strings.Contains(s, ",") {
 		return "", false
+	}
+	if strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.No, r) }) {
+		return "", false // the mark of a footnote is no digit: 6180¹
 	}
 	_, err := money.ParseNumber(number)
 	return number, err == nil

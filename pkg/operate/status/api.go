@@ -104,8 +104,6 @@ func ReadAges(ctx context.Context, store *jobs.Store, now time.Time) (map[jobs.C
 
 func (r *reading) queues(ctx context.Context) ([]Queue, error) { return ReadQueues(ctx, r.redis) }
 
-func (r *reading) memory(ctx context.Context) (Redis, error) { return ReadRedis(ctx, r.redis) }
-
 func (r *reading) ages(ctx context.Context) (map[jobs.Class]int64, error) {
 	ms := map[jobs.Class]int64{}
 	ages, err := ReadAges(ctx, r.jobs, r.now)

@@ -123,33 +123,36 @@ type Redis struct {
 	Volatile bool  `json:"volatile,omitempty"` // it keeps no append-only file
 	AheadMS  int64 `json:"aheadMs"`            // how far the clock of this process is ahead of that of Redis
 
-	Ahead time.Duration `json:"-"` // the same, exactly
-
 	Loss *redisx.Loss `json:"loss,omitempty"` // of what it had acknowledged, found within a day
 }
 
 // Percent returns the part of the memory that is used; 0 without a limit.
 func (r Redis) Percent() int { return percent(r.Used, r.Limit) }
 
-// ReadRedis returns how Redis does, also with an error as far as it could be read.
-func ReadRedis(ctx context.Context, client redis.UniversalClient) (Redis, error) {
-	memory, err := redisx.ReadMemory(ctx, client)
-	loss, lossErr := redisx.ReadLoss(ctx, client)
-	begun := time.Now()
-	at, timeErr := client.Time(ctx).Result()
+// redisPart returns how Redis does, also with an error as far as it could be read.
+func (r *reading) redisPart(ctx context.Context) (Redis, error) {
+	memory, err := redisx.ReadMemory(ctx, r.redis)
+	loss, lossErr := redisx.ReadLoss(ctx, r.redis)
+	ahead, timeErr := ReadAhead(ctx, r.redis)
 	part := Redis{
 		Used: memory.Used, Limit: memory.Limit, Policy: memory.Policy, Loss: loss,
-		Unsaved: memory.Unsaved, Volatile: memory.Volatile,
+		Unsaved: memory.Unsaved, Volatile: memory.Volatile, AheadMS: ahead.Milliseconds(),
 	}
-	if timeErr == nil {
-		part.Ahead = begun.Add(time.Since(begun) / 2).Sub(at) //nolint:mnd // the middle of the round trip
-		part.AheadMS = part.Ahead.Milliseconds()
-	}
-	if refused := redisx.CheckWrite(ctx, client); refused != nil {
+	if refused := redisx.CheckWrite(ctx, r.redis); refused != nil {
 		text := refused.Error()
 		part.Refuses = text[:min(len(text), maxReason)]
 	}
 	return part, errors.Join(err, lossErr, timeErr)
+}
+
+// ReadAhead returns how far the clock of this process is ahead of that of Redis, which leases go by.
+func ReadAhead(ctx context.Context, client redis.UniversalClient) (time.Duration, error) {
+	begun := time.Now()
+	at, err := client.Time(ctx).Result()
+	if err != nil {
+		return 0, err
+	}
+	return begun.Add(time.Since(begun) / 2).Sub(at), nil //nolint:mnd // the middle of the round trip
 }
 
 // maxReason is how much is shown of why Redis refuses a write, in bytes.

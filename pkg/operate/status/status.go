@@ -123,7 +123,7 @@ func (r *Reader) Read(ctx context.Context) (Status, error) {
 		"AI":                    into(&status.AI, reading.aiPart),
 		"webhooks":              into(&status.Webhooks, reading.webhookPart),
 		"queues":                into(&status.Queues, reading.queues),
-		"memory of Redis":       into(&status.Redis, reading.memory),
+		"memory of Redis":       into(&status.Redis, reading.redisPart),
 		"jobs":                  into(&status.OldestMS, reading.ages),
 		"visitors of the pages": into(&status.People, reading.people),
 		"API":                   into(&status.API, reading.apiPart),
