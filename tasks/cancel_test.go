@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -96,6 +99,66 @@ func TestInteractiveRequestPromotesABulkJob(t *testing.T) {
 	f.Succeed(job.ID, withoutSheet)
 	if n := f.Redis.ZCard(t.Context(), "jobs:active:"+string(jobs.Interactive)).Val(); n != 0 {
 		t.Errorf("%d jobs are looked at after the end", n)
+	}
+}
+
+// before is a hook that calls a function once, before the first command that takes a job from the
+// sweeper's set of bulk jobs, and returns its error instead of sending that command.
+type before struct {
+	called atomic.Bool
+	call   func() error
+}
+
+func (b *before) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (b *before) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func (b *before) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, command redis.Cmder) error {
+		if command.Name() == "zrem" && command.Args()[1] == "jobs:active:bulk" && !b.called.Swap(true) {
+			if err := b.call(); err != nil {
+				command.SetErr(err)
+				return err
+			}
+		}
+		return next(ctx, command)
+	}
+}
+
+// TestAPromotionThatFailsLeavesTheTaskOfTheBatch: Redis takes the sweeper's entry no more. The next
+// try promotes the job.
+func TestAPromotionThatFailsLeavesTheTaskOfTheBatch(t *testing.T) {
+	t.Parallel()
+	f := enginetest.New(t, enginetest.WithNotifier("batch", noBatches))
+	job := requestCar(f, "key1", jobs.Bulk, "batch:1")
+	f.Redis.AddHook(&before{call: func() error { return io.ErrUnexpectedEOF }})
+	person := tasks.Requester{Owner: "key2", Class: jobs.Interactive}
+	if promoted, err := f.Engine.Submit(t.Context(), tasks.KindEstimate, oneCar, person); err == nil {
+		t.Errorf("got %+v without an error", promoted)
+	}
+	if now := f.Get(job.ID); now.Class != jobs.Bulk || now.Steps[tasks.StepScrape].Attempt != 1 {
+		t.Errorf("got a job that is %s with the steps %+v, want it as it was", now.Class, now.Steps)
+	}
+	again := requestCar(f, "key2", jobs.Interactive, "")
+	task := fmt.Sprintf("%s.scrape.%d", job.ID, again.Steps[tasks.StepScrape].Attempt)
+	if _, err := f.Queues.GetTaskInfo(tasks.QueueAny, task); err != nil || again.Class != jobs.Interactive {
+		t.Errorf("the next try: got %+v, %v", again, err)
+	}
+}
+
+// TestWhoJoinsARowAsItEndsGetsItsResult, which the cache alone has.
+func TestWhoJoinsARowAsItEndsGetsItsResult(t *testing.T) {
+	t.Parallel()
+	f := keeping(t)
+	row := requestCar(f, "key", jobs.Bulk, tasks.RowSubscriber("1", 0))
+	f.Redis.AddHook(&before{call: func() error {
+		f.Succeed(row.ID, `{"car":{"make":"TOYOTA"},"cached":false}`)
+		return nil
+	}})
+	joined, err := f.Engine.Submit(t.Context(), tasks.KindEstimate, oneCar, tasks.Requester{Owner: "person", Class: jobs.Interactive})
+	if err != nil || joined.ID != row.ID || joined.State != jobs.Succeeded || !strings.Contains(string(joined.Result), "TOYOTA") {
+		t.Errorf("got %+v, %v, want the row's job with its result", joined, err)
 	}
 }
 

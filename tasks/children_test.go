@@ -317,17 +317,22 @@ func TestWhoJoinsARowFindsItsResultWithoutTheCache(t *testing.T) {
 	}
 }
 
-// TestTheResultOfARowIsKeptOnce: its job has it no more, and who asks for the job gets it from
-// the cache, or a new job when it has expired there.
-func TestTheResultOfARowIsKeptOnce(t *testing.T) {
-	t.Parallel()
-	var results *cache.Cache
-	f := enginetest.New(t, enginetest.WithNotifier(tasks.SubscriberBatch, noBatches), func(o *tasks.Options) {
-		results = o.Results
+// keeping returns an engine whose results are cached.
+func keeping(t *testing.T) *enginetest.Rig {
+	t.Helper()
+	return enginetest.New(t, enginetest.WithNotifier(tasks.SubscriberBatch, noBatches), func(o *tasks.Options) {
+		results := o.Results
 		o.BeforeSucceed = func(ctx context.Context, _ *jobs.Job, result json.RawMessage) error {
 			return results.Put(ctx, oneCar.Key(), result, time.Now().Add(time.Hour))
 		}
 	})
+}
+
+// TestTheResultOfARowIsKeptOnce: its job has it no more, and who asks for the job gets it from
+// the cache, or a new job when it has expired there.
+func TestTheResultOfARowIsKeptOnce(t *testing.T) {
+	t.Parallel()
+	f := keeping(t)
 	row := requestCar(f, "key", jobs.Bulk, tasks.RowSubscriber("1", 0))
 	const result = `{"car":{"make":"TOYOTA"},"cached":false}`
 	f.Succeed(row.ID, result)

@@ -250,6 +250,10 @@ func TestCancelledJobStopsItsStep(t *testing.T) {
 		var listening sync.WaitGroup
 		ctx, stop := context.WithCancel(t.Context())
 		listening.Go(func() { b.steps.hub.Run(ctx) })
+		messages := b.client.Subscribe(t.Context(), jobs.ChannelEnded)
+		if _, err := messages.Receive(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		begun := time.Now()
 		var cancelling sync.WaitGroup
 		cancelling.Go(func() {
@@ -270,9 +274,15 @@ func TestCancelledJobStopsItsStep(t *testing.T) {
 		if err != nil || job.State != jobs.Cancelled { // an error would have the queue bring the task again
 			t.Errorf("%v, %s", err, job.State)
 		}
-		if took := time.Since(begun); took > 5*time.Second {
+		if took := time.Since(begun); took > 30*time.Second { // much longer than the slow look takes
 			t.Errorf("it went on for %v", took)
 		}
+		if told {
+			if message, err := messages.ReceiveMessage(t.Context()); err != nil || message.Payload != b.job.ID {
+				t.Errorf("got the message %v, %v; want that %s has ended", message, err, b.job.ID)
+			}
+		}
+		_ = messages.Close()
 		cancelling.Wait() // both finalize the job: the handler may be the first to be done
 		spin(func() bool { return b.steps.hub.Waiting() == 0 })
 		stop()

@@ -292,7 +292,7 @@ func (k *Work) Submit(w http.ResponseWriter, r *request.Request, class jobs.Clas
 func (k *Work) checkPause(ctx context.Context, listing string) error {
 	page, err := url.Parse(listing)
 	if err != nil {
-		return nil // the job says what is wrong with it
+		return nil //nolint:nilerr // the job says what is wrong with it
 	}
 	paces, err := fetch.PacesOf(ctx, k.options.Redis, page.Host)
 	if err != nil {

@@ -55,21 +55,11 @@ func (k *Work) wait(r *request.Request, job *jobs.Job, timeout time.Duration) (*
 	site := siteOf(job)
 	for isLook, isOver := false, timeout <= 0; ; {
 		if !isLook || k.mayBeHeldUp(r.Context(), job.Kind, site) {
-			now, err := k.options.Tasks.Job(r.Context(), job.ID)
-			switch {
-			case errors.Is(err, jobs.ErrNotFound):
-				return nil, waiting{}, err
-			case err != nil:
-				now = job
-			case now.State.Ended():
-				k.options.Limits.PersonGoesOn()
-				return now, waiting{}, nil
+			now, waits, err := k.look(r.Context(), job, isLook || isOver)
+			if err != nil || now.State.Ended() || waits.isFelt || isOver {
+				return now, waits, err
 			}
-			if isLook || isOver {
-				if waits := k.waitOf(r.Context(), now); waits.isFelt || isOver {
-					return now, waits, nil
-				}
-			}
+			job = now
 		}
 		isLook = false
 		select {
@@ -84,6 +74,25 @@ func (k *Work) wait(r *request.Request, job *jobs.Job, timeout time.Duration) (*
 			isOver = true
 		}
 	}
+}
+
+// look returns a job as it is, or as it was when its record cannot be read, and when asked what it
+// waits for.
+func (k *Work) look(ctx context.Context, was *jobs.Job, what bool) (now *jobs.Job, waits waiting, err error) {
+	now, err = k.options.Tasks.Job(ctx, was.ID)
+	switch {
+	case errors.Is(err, jobs.ErrNotFound):
+		return nil, waiting{}, err
+	case err != nil:
+		now = was
+	case now.State.Ended():
+		k.options.Limits.PersonGoesOn()
+		return now, waiting{}, nil
+	}
+	if what {
+		waits = k.waitOf(ctx, now)
+	}
+	return now, waits, nil
 }
 
 // mayBeHeldUp reports whether a job of a kind, which fetches a page of a site, may wait for something

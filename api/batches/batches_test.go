@@ -470,3 +470,26 @@ func TestReportNamesCarsOfRowsThatFailed(t *testing.T) {
 		}
 	}
 }
+
+// TestTheOnlyEstimateIsFirst of rows that are sorted by a cost, wherever it stands.
+func TestTheOnlyEstimateIsFirst(t *testing.T) {
+	t.Parallel()
+	s, p := newResource(t)
+	rows := []batch.Row{{Number: 1, URL: "https://cars.example/a/2"}, {Number: 2, URL: "https://cars.example/b/2"}, {Number: 3, URL: "https://cars.example/1"}}
+	b, err := p.Batches.Create(t.Context(), batch.New{Owner: "key", Rows: rows})
+	if err != nil {
+		t.Fatal(err)
+	}
+	finish(t, p, b.ID)
+	read, err := s.openResults(t.Context(), b, "onTheRoad", resultPart{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var numbers []int
+	for _, item := range read.items {
+		numbers = append(numbers, item.Number)
+	}
+	if want := []int{3, 1, 2}; !slices.Equal(numbers, want) {
+		t.Errorf("got the rows %v, want %v", numbers, want)
+	}
+}

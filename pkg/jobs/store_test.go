@@ -504,3 +504,16 @@ func TestOutputsAreDroppedWhenTheJobEnds(t *testing.T) {
 		}
 	})
 }
+
+// TestAnInputIsKeptByteForByte: a retry has the dedup key of the request.
+func TestAnInputIsKeptByteForByte(t *testing.T) {
+	t.Parallel()
+	store := jobs.NewStore(redistest.Embedded(t).Client())
+	n := newJob("https://a.example/sheet?a=1&b=<2>")
+	n.Input = json.RawMessage(`{"url":"https://a.example/sheet?a=1&b=<2>"}`)
+	job := run(t, store, n)
+	read, err := store.Get(t.Context(), job.ID)
+	if must(t)(err); string(read.Input) != string(n.Input) {
+		t.Errorf("got %s, want %s", read.Input, n.Input)
+	}
+}

@@ -129,3 +129,19 @@ func TestEndsWithoutAMessageAreFoundByOneLook(t *testing.T) {
 		t.Errorf("got looks with %v commands, want 2: one for each job", seen.sizes)
 	}
 }
+
+// TestOneUnreadableRecordHidesNoEnd of another job.
+func TestOneUnreadableRecordHidesNoEnd(t *testing.T) {
+	t.Parallel()
+	conn := redistest.Embedded(t)
+	store := jobs.NewStore(conn.Client())
+	other := run(t, store, newJob("https://a.example/1"))
+	keys, err := conn.Client().Keys(t.Context(), "job:*"+other.ID).Result()
+	must(t)(err)
+	must(t)(conn.Client().Del(t.Context(), keys...).Err())
+	must(t)(conn.Client().Set(t.Context(), keys[0], "no record", 0).Err())
+	gone, err := store.ListEnded(t.Context(), []string{other.ID, "01ARZ3NDEKTSV4RRFFQ69G5FAV"})
+	if err == nil || !slices.Equal(gone, []string{"01ARZ3NDEKTSV4RRFFQ69G5FAV"}) {
+		t.Errorf("got %v, %v; want the job that is not there, and an error", gone, err)
+	}
+}

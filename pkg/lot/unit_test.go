@@ -2,9 +2,11 @@ package lot_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -190,6 +192,7 @@ func TestUnitsThatAreAskedFor(t *testing.T) {
 		"yen as dollars":           {"Model,Code,Year,FOB\nVITZ,KSP90,2008,690000\n", "USD, JPY", "690000.00, 4600.00"},
 		"yen as thousands":         {"Model,Code,Year,Start (千円)\nVITZ,KSP90,2008,690000\n", "1000 JPY, JPY", "4600000.00, 4600.00"},
 		"a group that may end":     {",,,Price (千円),\nModel,Code,Year,Start,C&F\nVITZ,KSP90,2008,690,5200\n", "1000 JPY, USD", "34666.67, 5200.00"},
+		"an absurd price":          {"Model,Code,Year,Start\nVITZ,KSP90,2008,999999999999999\nPASSO,KGC10,2009,3\nIST,NCP60,2003,3\n", "JPY, 1000 USD, 10000 JPY", ""},
 		"one row of many is low":   {"Model,Code,Year,Start\nVITZ,KSP90,2008,690\nVITZ,KSP90,2008,690000\nPASSO,KGC10,2008,690000\n", "", ""},
 		"of listings":              {"url,Start\nhttps://cars.example/1,690\n", "", ""},
 		"the seller's price":       {"Model,Code,Year,FOB,Start\nVITZ,KSP90,2008,4600,690\n", "", ""},
@@ -204,6 +207,10 @@ func TestUnitsThatAreAskedFor(t *testing.T) {
 				t.Fatalf("got %+v, want one question", questions)
 			}
 			q := questions[0]
+			var read lot.Question
+			if data, err := json.Marshal(q); err != nil || json.Unmarshal(data, &read) != nil || !reflect.DeepEqual(q, read) {
+				t.Errorf("got %+v, %v, want to read %+v again", read, err, q)
+			}
 			var units, usd []string
 			for _, r := range q.Readings {
 				units, usd = append(units, r.Unit), append(usd, r.FirstUSD[0])

@@ -14,6 +14,7 @@ func TestAPriceOfZeroIsNoPrice(t *testing.T) {
 	for text, want := range map[string]string{
 		"0": "", "0.0": "", "0.00": "", "000": "", "US$ 0": "", "USD 0.00": "", "0,00": "",
 		"0.50": "USD 0.5", "US$ 100": "USD 100", "1,000": "USD 1000",
+		"6180¹": "", "US$ 6180²": "", "6180½": "", // marks of footnotes
 	} {
 		for _, number := range []bool{false, true} {
 			if got := pricedIn(graph.Value{Text: text, Number: number}, "USD"); got != want {

@@ -1,0 +1,54 @@
+package await_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/api/apitest"
+	"ushuru/api/request"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/pace"
+	"ushuru/tasks"
+)
+
+// once is a client that reads one record, and no other.
+type once struct{ read atomic.Bool }
+
+func (*once) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (*once) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func (o *once) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, command redis.Cmder) error {
+		if command.Name() == "hgetall" && o.read.Swap(true) {
+			command.SetErr(io.ErrUnexpectedEOF)
+			return io.ErrUnexpectedEOF
+		}
+		return next(ctx, command)
+	}
+}
+
+// TestAJobThatCannotBeReadIsAsItWas: the last look of a wait fails, and the job is still its caller's.
+func TestAJobThatCannotBeReadIsAsItWas(t *testing.T) {
+	t.Parallel()
+	p := apitest.New(t, pace.Limits{})
+	job, err := p.Tasks.Estimate(t.Context(), "https://cars.example/1", "", jobs.Interactive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Redis.AddHook(&once{})
+	apitest.Send(t, func(_ http.ResponseWriter, r *http.Request) error {
+		waited, err := p.Work.Wait(request.From(r), job, time.Millisecond)
+		if err != nil || !tasks.IsFor(waited, "") || waited.State != job.State {
+			t.Errorf("got %+v, %v, want the job as it was", waited, err)
+		}
+		return err
+	}, apitest.Ask{Method: "GET", URL: "/v1/jobs/" + job.ID})
+}
