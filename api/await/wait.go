@@ -49,29 +49,31 @@ func (k *Work) wait(r *request.Request, job *jobs.Job, timeout time.Duration) (*
 	defer release()
 	ended, leave := k.options.Hub.Ended(job.ID)
 	defer leave()
-	end, look := time.NewTimer(timeout), time.NewTicker(lookInterval)
-	defer end.Stop()
-	defer look.Stop()
+	over, stop := context.WithTimeout(k.options.Draining, timeout)
+	defer stop()
+	ticks := time.NewTicker(lookInterval)
+	defer ticks.Stop()
 	site := siteOf(job)
-	for isLook, isOver := false, timeout <= 0; ; {
-		if !isLook || k.mayBeHeldUp(r.Context(), job.Kind, site) {
-			now, waits, err := k.look(r.Context(), job, isLook || isOver)
+	for isTick := false; ; {
+		isOver := over.Err() != nil
+		if !isTick || k.mayBeHeldUp(r.Context(), job.Kind, site) {
+			now, waits, err := k.look(r.Context(), job, isTick || isOver)
 			if err != nil || now.State.Ended() || waits.isFelt || isOver {
 				return now, waits, err
 			}
-			job = now
+			if isTick { // what callers have been told of its progress does not go back
+				job = now
+			}
 		}
-		isLook = false
 		select {
 		case <-r.Context().Done():
 			return nil, waiting{}, request.ErrClientClosedRequest.WithCause(r.Context().Err())
 		case <-ended:
-		case <-look.C:
-			isLook = true
-		case <-end.C:
-			isOver = true
-		case <-k.options.Draining.Done():
-			isOver = true
+			isTick = false
+		case <-over.Done():
+			isTick = false
+		case <-ticks.C:
+			isTick = true
 		}
 	}
 }
