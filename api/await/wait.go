@@ -38,6 +38,8 @@ func (k *Work) Wait(r *request.Request, job *jobs.Job, timeout time.Duration) (*
 // returns earlier when the job waits for something that it cannot have now: waiting longer is
 // useless to the caller, and the job continues. A caller who disconnects, or a server that
 // shuts down, ends the wait but not the job.
+//
+//nolint:cyclop // one loop that is read from top to bottom
 func (k *Work) wait(r *request.Request, job *jobs.Job, timeout time.Duration) (*jobs.Job, waiting, error) {
 	if job.State.Ended() {
 		return job, waiting{}, nil
@@ -54,16 +56,16 @@ func (k *Work) wait(r *request.Request, job *jobs.Job, timeout time.Duration) (*
 	ticks := time.NewTicker(lookInterval)
 	defer ticks.Stop()
 	site := siteOf(job)
-	for isTick := false; ; {
+	// It may have ended before its end was listened for: that is asked without reading it all.
+	gone, _ := k.options.Jobs.ListEnded(r.Context(), []string{job.ID}) // an error is one of the next look
+	for isTick, isKnown := false, len(gone) == 0; ; isKnown = false {
 		isOver := over.Err() != nil
-		if !isTick || k.mayBeHeldUp(r.Context(), job.Kind, site) {
+		if isOver || !isKnown && (!isTick || k.mayBeHeldUp(r.Context(), job.Kind, site)) {
 			now, waits, err := k.look(r.Context(), job, isTick || isOver)
 			if err != nil || now.State.Ended() || waits.isFelt || isOver {
 				return now, waits, err
 			}
-			if isTick { // what callers have been told of its progress does not go back
-				job = now
-			}
+			job = now
 		}
 		select {
 		case <-r.Context().Done():
