@@ -320,8 +320,11 @@ func (e *Engine) Redeliver(ctx context.Context, id, step string, attempt int) er
 // the job's class. From now on it takes the turns of the key that asked last.
 func (e *Engine) promote(ctx context.Context, id string, by Requester) (*jobs.Job, error) {
 	job, promoted, err := e.options.Jobs.Promote(ctx, id)
-	if err != nil || !promoted {
-		return job, err
+	switch {
+	case err != nil:
+		return nil, err
+	case !promoted: // it may have ended meanwhile, and left its result to the cache
+		return job, e.addResult(ctx, job)
 	}
 	owned := *job
 	owned.Owner, owned.Origin.Network, owned.Origin.Visitor = by.Owner, by.Origin.Network, by.Origin.Visitor

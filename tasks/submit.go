@@ -66,10 +66,7 @@ func (e *Engine) Submit(ctx context.Context, kind string, input any, by Requeste
 	case by.Class != jobs.Interactive || job.State.Ended():
 		return job, nil
 	case job.Class == jobs.Bulk:
-		if job, err = e.promote(ctx, job.ID, by); err != nil {
-			return nil, err
-		}
-		return job, e.addResult(ctx, job) // it may have ended meanwhile, and left its result to the cache
+		return e.promote(ctx, job.ID, by)
 	}
 	return job, e.joinTurn(ctx, job, by)
 }
