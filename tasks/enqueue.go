@@ -24,7 +24,7 @@ import (
 // process that gave the turn died before it could say so.
 const parkedFor = time.Minute
 
-// turnOwner returns for whom the tasks of a job take turns; "" when they do not.
+// turnOwner returns the owner whose turns the tasks of a job take; "" when they take none.
 func turnOwner(job *jobs.Job) string {
 	if job.Class == jobs.Bulk {
 		return ""

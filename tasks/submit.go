@@ -10,7 +10,7 @@ import (
 	"ushuru/pkg/plainjson"
 )
 
-// Requester says for whom a job is made.
+// Requester is the caller or the job that requests a job.
 type Requester struct {
 	Owner string // id of the API key
 	Class jobs.Class
@@ -133,7 +133,8 @@ func (e *Engine) Job(ctx context.Context, id string) (*jobs.Job, error) {
 	return job, e.addOwnResult(ctx, job)
 }
 
-// addOwnResult is addResult for whom the job made its result: the cache only keeps it for them.
+// addOwnResult is addResult for the row whose job made the result: it does not say that the result
+// was cached, although only the cache stores it.
 func (e *Engine) addOwnResult(ctx context.Context, job *jobs.Job) error {
 	had := job.Result != nil
 	err := e.addResult(ctx, job)

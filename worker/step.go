@@ -43,7 +43,7 @@ type stepHandler struct {
 	// known does the step calculate when all that it needs is cached, else it returns
 	// tra.ErrNotKnown; nil in tests.
 	known stepFunc
-	// hub reports jobs that end while a step of theirs runs. Without a hub the handler
+	// hub reports jobs that end while one of their steps runs. Without a hub the handler
 	// notices the end when it stores the step's output.
 	hub *jobs.Hub
 	// claims are those of the runs of this handler, for the sweeper; nil in tests.

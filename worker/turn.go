@@ -54,8 +54,8 @@ func (s *stepHandler) beginTurn(ctx context.Context, owner string) *turn {
 	return t
 }
 
-// beginComputing waits until a step may compute, without waiting for anything, and returns the
-// function that ends it. Batches yield to people, for whom nothing is to be waited for.
+// beginComputing waits until a step may use a processor, and returns the function that ends that
+// use: the step must not wait for a network meanwhile. Steps of batches yield to those of people.
 func beginComputing(ctx context.Context, turns *pace.Processor, job *jobs.Job) (end func(), err error) {
 	if job.Class == jobs.Bulk {
 		return turns.BeginBatch(ctx)

@@ -37,7 +37,7 @@ func TestAnEstimateHoldsAtMostUntilItsQuarterEndsInDarEsSalaam(t *testing.T) {
 func TestNoAnswerIsKeptPastItsValidity(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		results := cache.New(conn.Client())
-		keeper := &resultCache{results}
+		cached := &resultCache{results}
 		for _, kind := range []string{tasks.KindEstimate, tasks.KindQuote} {
 			for left, kept := range map[time.Duration]bool{-time.Second: false, time.Hour: true} {
 				input, err := json.Marshal(map[string]string{"url": "https://cars.example/" + left.String(), "make": left.String()})
@@ -50,7 +50,7 @@ func TestNoAnswerIsKeptPastItsValidity(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := keeper.put(t.Context(), job, result); err != nil {
+				if err := cached.put(t.Context(), job, result); err != nil {
 					t.Fatal(err)
 				}
 				key, err := tasks.ResultKey(kind, input)

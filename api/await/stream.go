@@ -43,7 +43,7 @@ type Event struct {
 type Source struct {
 	Changed    <-chan struct{} // signals a change
 	Load       func(context.Context) (Event, error)
-	Hindrances func(context.Context) string // changes when what the work waits for may have changed
+	Blockers func(context.Context) string // changes when what the work waits for may have changed
 }
 
 // Streams are the open streams of one API process.
@@ -64,7 +64,7 @@ func (s *Streams) Open() int { return s.open.All() }
 // Send sends what the source loads as server-sent events: at once, unless the
 // caller has that event already (Last-Event-ID), and then whenever it has
 // changed, until the last event. It loads on each signal of a change, when the
-// hindrances change, and at each keep-alive. The end of a stream does not end the work.
+// blockers change, and at each keep-alive. The end of a stream does not end the work.
 //
 //nolint:cyclop // one loop that is read from top to bottom
 func (s *Streams) Send(w http.ResponseWriter, r *request.Request, source Source) error {
@@ -93,7 +93,7 @@ func (s *Streams) Send(w http.ResponseWriter, r *request.Request, source Source)
 	ticker, look := time.NewTicker(s.keepAlive), time.NewTicker(lookInterval)
 	defer ticker.Stop()
 	defer look.Stop()
-	hindrances := source.Hindrances(ctx)
+	blockers := source.Blockers(ctx)
 	for {
 		if err == nil && current.id != sent {
 			if events.Send(fmt.Sprintf("id: %s\nevent: %s\ndata: %s\n\n", current.id, current.name, current.data)) != nil {
@@ -109,8 +109,8 @@ func (s *Streams) Send(w http.ResponseWriter, r *request.Request, source Source)
 			return nil
 		case <-source.Changed:
 		case <-look.C:
-			before := hindrances
-			if hindrances = source.Hindrances(ctx); hindrances == before {
+			before := blockers
+			if blockers = source.Blockers(ctx); blockers == before {
 				continue
 			}
 		case <-ticker.C:

@@ -136,8 +136,8 @@ type waiting struct {
 	isFelt bool             // callers who wait for the job learn of it before their time is over
 }
 
-// waitOf returns what a job waits for and cannot have now, or what the first of its children does
-// that has such a hindrance; else whether a worker is at its step.
+// waitOf returns the first blocker of a job or of its children; without one, whether a worker has
+// claimed the step of the job.
 func (k *Work) waitOf(ctx context.Context, job *jobs.Job) waiting {
 	open := k.open(ctx, job)
 	sites := sitesOf(open)
@@ -366,9 +366,9 @@ func perSecond(pace fetch.Pace) string {
 	return strconv.FormatFloat(math.Round(100*pace.PerSecond)/100, 'f', -1, 64)
 }
 
-// Hindrances returns a word that changes when a job that fetches pages of these sites may have got
-// or lost a hindrance.
-func (k *Work) Hindrances(ctx context.Context, sites []string) string {
+// Blockers returns a word that changes when the state of what a job waits for may have changed: the
+// authority, or one of the sites whose pages it fetches.
+func (k *Work) Blockers(ctx context.Context, sites []string) string {
 	var word strings.Builder
 	word.WriteString(k.options.Outages.Now(ctx).Reason)
 	for _, site := range sites {

@@ -24,6 +24,6 @@ func (s *Resource) Events(w http.ResponseWriter, plain *http.Request) error {
 		fingerprint.PerSecond, fingerprint.SecondsLeft, fingerprint.Message, fingerprint.Text = 0, 0, "", nil
 		return await.NewEvent(r.View, body, fingerprint, !b.Ended.IsZero())
 	}
-	hindrances := func(ctx context.Context) string { return s.options.Work.Hindrances(ctx, nil) }
-	return s.options.Streams.Send(w, r, await.Source{Changed: changed, Load: load, Hindrances: hindrances})
+	blockers := func(ctx context.Context) string { return s.options.Work.Blockers(ctx, nil) }
+	return s.options.Streams.Send(w, r, await.Source{Changed: changed, Load: load, Blockers: blockers})
 }

@@ -156,7 +156,7 @@ func (s *session) end(r *http.Request) error {
 
 type userKey struct{}
 
-// userOf returns the name of the operator who is logged in; "" for nobody.
+// userOf returns the name of the operator who is logged in; "" without a login.
 func userOf(r *http.Request) string {
 	user, _ := r.Context().Value(userKey{}).(string)
 	return user

@@ -160,6 +160,6 @@ func (s *Resource) JobEvents(w http.ResponseWriter, plain *http.Request) error {
 		}
 		return await.NewEvent(r.View, body, fingerprint, job.State.Ended())
 	}}
-	source.Hindrances = func(ctx context.Context) string { return s.options.Work.Hindrances(ctx, sites) }
+	source.Blockers = func(ctx context.Context) string { return s.options.Work.Blockers(ctx, sites) }
 	return s.options.Streams.Send(w, r, source)
 }

@@ -26,8 +26,8 @@ var problems = map[int]*Problem{
 }
 
 // Translate returns the problem that replaces a plain-text error of net/http; nil for any other
-// response. By itself net/http answers so, at once and before any handler is called, to a request
-// line that is none, a head that is too large, and a version of HTTP that it does not speak.
+// response. Before net/http calls a handler, it answers in plain text to a malformed request line,
+// to a head that is too large, and to a version of HTTP that it does not speak.
 func Translate(p []byte) []byte {
 	version, rest, _ := bytes.Cut(p, []byte(" "))
 	if !slices.Contains(versions, string(version)) {

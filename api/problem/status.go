@@ -67,8 +67,8 @@ var passing = []string{"host_busy", "authority_implausible"}
 // ours are the codes of errors that the operator must look at.
 var ours = []string{"internal", "unavailable", "worker_lost", "deadline_exceeded"}
 
-// Level returns the level at which a response with the problem is logged, by whose it is:
-// that of a caller's mistake is Info, that of a site, the authority or the AI Warn.
+// Level returns the level at which a response with the problem is logged: Info for a mistake of
+// the caller, Error for a fault of the service, Warn for one of a site, the authority or the AI.
 func (p *Problem) Level() slog.Level {
 	switch {
 	case p.Status < http.StatusInternalServerError, p.Code == "not_finished",

@@ -52,8 +52,8 @@ func (p pair) blame(number int, key string) pair {
 	return p
 }
 
-// pairOf reads the fields of the form, and finds the answers whose addresses they have. An answer
-// that is none is blamed.
+// pairOf reads the fields of the form, and finds the answers whose addresses they have. The error
+// names the field whose address is not that of an answer.
 func (p *Pages) pairOf(r *http.Request, fields url.Values) (pair, error) {
 	var view pair
 	for i, name := range []string{"u1", "u2"} {

@@ -48,7 +48,7 @@ func (p *Pages) linkedSheetOf(r *http.Request, found *link, e *vehicle.Estimate,
 }
 
 // readLinked returns the sheet of a listing, as far as it is read. The first visitor of the answer
-// starts the reading. It starts again when its job is gone; else nobody starts it a second time.
+// starts the job that reads it; later visitors start another only when that job is gone.
 func (p *Pages) readLinked(r *http.Request, found *link, e *vehicle.Estimate, lang string) (*linkedSheet, error) {
 	wanted := &link{Link: links.Link{Path: pathReport, Fields: url.Values{"u": {*e.Car.ConditionReportURL}}}}
 	token, err := p.tokenOf(r.Context(), found.Network, pathReport, wanted.Fields, found.Made)

@@ -113,8 +113,8 @@ func (s side) hasFalseMileage() bool {
 	})
 }
 
-// hasUnreadMark reports whether nobody has read what stands beside the mileage on a
-// sheet, which may be that it is false.
+// hasUnreadMark reports whether the mark beside the mileage on a sheet was not read: it may say
+// that the mileage is false.
 func (s side) hasUnreadMark() bool { return s.condition == nil || s.condition.MileageFlag == "" }
 
 // crossesAgeStep reports whether the tax rises within the time in which the car can

@@ -275,8 +275,8 @@ func (c *Cache) Pipelined(ctx context.Context, do func(*Cache) error) error {
 	return err
 }
 
-// Marked returns a response whose top-level "cached" has a value: true for whom the cache answers,
-// false for whom the response was made.
+// Marked returns a response whose top-level "cached" has a value: true when the cache answers the
+// request, false when a job made the response for it.
 func Marked(response []byte, cached bool) ([]byte, error) {
 	for name, value := range jsonobject.Members(response) {
 		if string(name) == "cached" && (string(value) == "false" || string(value) == "true") {

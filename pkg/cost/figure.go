@@ -8,7 +8,7 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// figure is the amount of a line and whose it is.
+// figure is the amount of a line and the source of that amount.
 type figure struct {
 	both
 

@@ -46,7 +46,7 @@ func (t *Tables) windowOf(days *vehicle.LandingDays, country string, now time.Ti
 	return w
 }
 
-// windowBetween returns the landing days from one to another, which somebody has named.
+// windowBetween returns the landing days between two days that the caller or a scenario gives.
 func windowBetween(from, to time.Time) window {
 	const day = 24 * time.Hour // there is no daylight saving time in Dar es Salaam
 	return window{from: from, likely: from.Add((to.Sub(from) / 2).Truncate(day)), to: to, typed: true}

@@ -28,7 +28,7 @@ func (b *calculation) carLines() {
 	b.addOrMiss(codeInsurance, in.insurance, in.noCover)
 }
 
-// price returns the key of the words for whose the price is: nobody's figure is called another's.
+// price returns the key of the words that name the source of the price: the listing or the caller.
 func (b *calculation) price() string {
 	return "price_of_" + b.car.PriceSource().Key()
 }

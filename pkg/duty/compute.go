@@ -122,8 +122,8 @@ func feeOf(bands []FeeBand, cc int) decimal.Decimal {
 	return decimal.Zero
 }
 
-// Registrations returns what the registration of a vehicle can be: by its engine, or for an
-// electric one by a battery that nobody names.
+// Registrations returns the fees that the registration of a vehicle can cost: one by its engine,
+// or for an electric vehicle, whose battery listings do not give, that of each battery.
 func (r Rules) Registrations(v Vehicle) []FeeBand {
 	if v.Fuel == electric && len(r.ElectricRegistration) > 0 {
 		return r.ElectricRegistration

@@ -116,7 +116,7 @@ func (l *Law) With(changes []map[string]json.RawMessage) (*Law, error) {
 	return build(slices.Concat(l.changes, changes), l.checked)
 }
 
-// Checked returns the last day on which somebody looked for newer rules: 2026-11-23.
+// Checked returns the last day on which the maintainers looked for newer rules: 2026-11-23.
 func (l *Law) Checked() string { return l.checked }
 
 // On returns the current rules in force on a day, as Law.On does.

@@ -51,7 +51,7 @@ func TestBulkLeavesRoomForAPerson(t *testing.T) {
 			longest = max(longest, wantCode(t, err, HostBusy, true).Wait)
 		}
 		if longest < 5*time.Second || longest > maxJitter+time.Second {
-			t.Errorf("of a crowd of 50, the last comes again in %v", longest)
+			t.Errorf("of 50 that wait, the last comes again in %v", longest)
 		}
 		if _, err := client.Get(t.Context(), url); err != nil {
 			t.Errorf("a person: %v", err)

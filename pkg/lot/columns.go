@@ -197,8 +197,8 @@ type Columns struct {
 // a column has: "startPrice (千円)"; an empty one means that the column is not read.
 type Mapping map[string]string
 
-// ParseMapping reads texts of the form NAME=FIELD. Unless ok, wrong is the first text, or field,
-// that is none.
+// ParseMapping parses texts of the form NAME=FIELD. Unless ok, wrong is the first text without a
+// name or the first unknown field.
 func ParseMapping(texts []string) (m Mapping, wrong string, ok bool) {
 	m = Mapping{}
 	for _, text := range texts {

@@ -103,7 +103,7 @@ func (c *Columns) unitOf(cell string) unit {
 	return u
 }
 
-// isNothing reports a price that is none: empty, 0, or a word for "ask".
+// isNothing reports whether a cell has no price: it is empty, 0, or a word for "ask".
 func isNothing(cell string) bool {
 	return !strings.ContainsAny(norm.NFKC.String(cell), "123456789")
 }

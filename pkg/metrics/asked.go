@@ -78,14 +78,14 @@ const (
 	maxNetworks       = 10_000
 )
 
-// askers are who has asked in an hour.
-type askers struct {
+// visitors are the visitors of the pages in an hour, by network.
+type visitors struct {
 	hour     string
 	sites    map[string]bool // that are not known ones
-	networks map[string]*asker
+	networks map[string]*visitor
 }
 
-type asker struct {
+type visitor struct {
 	asks  int
 	sites []string
 }
@@ -99,12 +99,12 @@ func (r *Recorder) ask(a Ask, asks bool, count func(hour, site string)) {
 	hour := keyAsked(r.options.Now())
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.askers.hour != hour {
-		r.askers = askers{hour, map[string]bool{}, map[string]*asker{}}
+	if r.visitors.hour != hour {
+		r.visitors = visitors{hour, map[string]bool{}, map[string]*visitor{}}
 	}
 	site, first := r.askedSite(a)
 	if site != NoSite && asks {
-		if of := r.askers.networks[a.Network]; of != nil {
+		if of := r.visitors.networks[a.Network]; of != nil {
 			of.asks++
 		}
 	}
@@ -125,23 +125,23 @@ func (r *Recorder) askedSite(a Ask) (site string, first bool) {
 	if site == NoSite || site == Other {
 		return site, false
 	}
-	of := r.askers.networks[a.Network]
-	if of == nil && len(r.askers.networks) < maxNetworks {
-		of = &asker{}
-		r.askers.networks[a.Network] = of
+	of := r.visitors.networks[a.Network]
+	if of == nil && len(r.visitors.networks) < maxNetworks {
+		of = &visitor{}
+		r.visitors.networks[a.Network] = of
 	}
 	switch {
 	case of == nil || of.asks > maxAsksOfNetwork:
 		return Other, false
 	case slices.Contains(of.sites, site):
 		return site, false
-	case len(of.sites) == maxSitesOfNetwork, !known && !r.askers.sites[site] && len(r.askers.sites) == maxSitesAsked:
+	case len(of.sites) == maxSitesOfNetwork, !known && !r.visitors.sites[site] && len(r.visitors.sites) == maxSitesAsked:
 		return Other, false
 	}
 	site = strings.Clone(site) // without the address that it is a part of
 	of.sites = append(of.sites, site)
 	if !known {
-		r.askers.sites[site] = true
+		r.visitors.sites[site] = true
 	}
 	return site, true
 }

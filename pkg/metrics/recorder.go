@@ -31,8 +31,8 @@ const (
 // answers is the name of what is counted of the API.
 const answers = "answers"
 
-// IsSite reports whether what is counted there is a site, or none, and not one of whom a
-// Call asks.
+// IsSite reports whether a name of the counts is that of a site, and not that of another service
+// which a Call counts.
 func IsSite(name string) bool {
 	return name != Authority && name != AI && name != Webhook && name != API
 }
@@ -68,7 +68,7 @@ type Recorder struct {
 	receiversOf string          // the hour of receivers
 	receivers   map[string]bool // endpoints that are counted in this hour
 
-	askers askers // visitors of the pages in this hour
+	visitors visitors // visitors of the pages in this hour
 }
 
 // entry is a field of a hash in Redis.

@@ -43,7 +43,7 @@ func parse(text string) (decimal.Decimal, error) {
 	return ParseDecimal(strings.ReplaceAll(text, ",", ""))
 }
 
-// The bounds of a decimal that somebody else wrote. A sum with 1e40000000 takes half a minute
+// The bounds of a decimal from outside the program. A sum with 1e40000000 takes half a minute
 // and the memory of its digits.
 const (
 	maxDecimalText = 40 // bytes

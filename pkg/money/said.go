@@ -52,7 +52,8 @@ var (
 	// beforeCurrency matches a currency to which no number after it belongs.
 	beforeCurrency = regexp.MustCompile(`(?i)^(?:(?:us)?\$| */[=-]| *(?:(?:us)?\$|¥|` +
 		`(?:usd?|dollars?|dola|tzs|tshs?|shs?|shilingi|shillings?|jpy|yen|yeni)\b)(?:\P{N}*$|\P{N}*\p{L}))`)
-	// abbreviation is a letter, or another point, before a point that is none of a number: Tsh.500.
+	// abbreviation is a letter, or another point, before a point that does not belong to the number
+	// behind it: Tsh.500.
 	abbreviation = regexp.MustCompile(`([\p{L}.])\.(\d)`)
 
 	currencies = map[string]string{

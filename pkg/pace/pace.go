@@ -104,13 +104,13 @@ func (l Limits) Or(defaults Limits) Limits {
 
 type ownerKey struct{}
 
-// WithOwner says for whom the work of a context is: a Caller. Limits that
+// WithOwner returns a context whose work belongs to a Caller. Limits that
 // are shared between owners read it.
 func WithOwner(ctx context.Context, owner string) context.Context {
 	return context.WithValue(ctx, ownerKey{}, owner)
 }
 
-// Owner returns for whom the work of a context is; "" when it is not known.
+// Owner returns the Caller to whom the work of a context belongs; "" when it is not known.
 func Owner(ctx context.Context) string {
 	owner, _ := ctx.Value(ownerKey{}).(string)
 	return owner

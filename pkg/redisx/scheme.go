@@ -46,8 +46,8 @@ func answersPlain(ctx context.Context, address string) bool {
 	return err == nil && (first[0] == '+' || first[0] == '-')
 }
 
-// answersTLS reports whether a server begins TLS. Nothing is sent to it, so whose it is does not
-// matter.
+// answersTLS reports whether a server begins TLS. The certificate is not verified, because no
+// command is sent on this connection.
 func answersTLS(ctx context.Context, address string) bool {
 	anybody := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // see above
 	conn, err := (&tls.Dialer{Config: anybody}).DialContext(ctx, "tcp", address)

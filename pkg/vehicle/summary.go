@@ -1,7 +1,7 @@
 package vehicle
 
 // Summary is the cost in the numbers that people read: shillings rounded to 10,000
-// and dollars to 10. The three parts add up to OnTheRoad, each number of theirs.
+// and dollars to 10. The three parts add up to OnTheRoad, in each of its numbers.
 // What is incomplete is null, and Missing says why. Additive.
 type Summary struct {
 	OnTheRoad        *Sum      `json:"onTheRoad"`

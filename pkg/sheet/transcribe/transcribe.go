@@ -50,9 +50,9 @@ func Sheet(ctx context.Context, model *ai.Client, images [][]byte) (*Transcript,
 	return &transcript, nil
 }
 
-// classify asks what the images show, and asks again before it refuses them: a sheet
-// that is refused is one whose faults nobody sees. Answers that refuse are not kept: who
-// sends the image again has it looked at again.
+// classify asks the model what the images show, and asks again before it refuses them, because the
+// buyer never learns the faults on a sheet that is refused. Refusals are not cached: the model
+// looks again at an image that is sent again.
 func classify(ctx context.Context, model *ai.Client, pages []ai.Picture) (c Classification, err error) {
 	asked := question(ClassifyQuestion, pages)
 	for range 2 {

@@ -214,8 +214,8 @@ func (g *Graph) link() {
 	}
 }
 
-// agree reports that two nodes can be halves of one thing: of the same syntax,
-// with a type in common or one without any, and no text of theirs differs.
+// agree reports whether two nodes can be halves of one thing: they have the same syntax and a
+// common type, or one has no type, and no property has different texts in the two.
 func agree(a, b *Node) bool {
 	if a.Syntax != b.Syntax || a.Typed && b.Typed && !a.Is(b.Types...) {
 		return false
