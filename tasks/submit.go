@@ -250,8 +250,8 @@ func (e *Engine) createChild(ctx context.Context, parent *jobs.Job, child Child)
 	return recorded, e.Unsubscribe(ctx, job.ID, subscriber)
 }
 
-// releaseChildren unsubscribes a cancelled job from its children: from all that its record
-// has, which gets no more of them.
+// releaseChildren unsubscribes a cancelled job from all children in its record. A cancelled job
+// gets no more children.
 func (e *Engine) releaseChildren(ctx context.Context, ended *jobs.Job, _ []string) error {
 	if ended.State != jobs.Cancelled {
 		return nil

@@ -135,8 +135,8 @@ func ErrorProblem(why *jobs.Error) *problem.Problem {
 	return p
 }
 
-// writeUnfinished responds to a caller whose wait is over before the job is: with 202 to one who
-// accepts that, else with the problem.
+// writeUnfinished responds to a caller whose wait is over before the job has ended: with 202 when
+// the caller prefers that, else with the problem.
 func (k *Work) writeUnfinished(w http.ResponseWriter, r *request.Request, job *jobs.Job, waits waiting) error {
 	if !r.Prefer.Accepts() {
 		p := waits.problem().At(r.At(Path(job.ID)))

@@ -41,8 +41,8 @@ type Event struct {
 
 // Source is what a stream shows.
 type Source struct {
-	Changed    <-chan struct{} // signals a change
-	Load       func(context.Context) (Event, error)
+	Changed  <-chan struct{} // signals a change
+	Load     func(context.Context) (Event, error)
 	Blockers func(context.Context) string // changes when what the work waits for may have changed
 }
 

@@ -319,8 +319,8 @@ func UpTo(r io.Reader, limit, size int64) ([]byte, error) {
 	return buffer.Bytes(), err
 }
 
-// BodyProblem returns the problem of a body that cannot be read: the one that its reader
-// met, that it is too large, that it did not come in time, or another.
+// BodyProblem returns the problem of a body that cannot be read: the problem that its reader
+// returned, tooLarge, that the body did not arrive in time, or other.
 func BodyProblem(err error, tooLarge, other *problem.Problem) *problem.Problem {
 	if known, ok := errors.AsType[*problem.Problem](err); ok {
 		return known

@@ -14,7 +14,7 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// state is how the page shows a code: which of its sentences it says, and which steps it
+// state is how a page shows an error code: the sentence that it prints and the next steps that it
 // offers.
 type state struct {
 	Key   string // of the heading and of the sentence: page/state.<key>

@@ -34,8 +34,8 @@ var (
 	errFileTooLarge = problem.New(http.StatusRequestEntityTooLarge, "sheet_too_large", nil)
 )
 
-// upload is the page of a car as a visitor's browser showed it, or a file that is yet to be looked
-// at. It goes to who reads it, and is kept nowhere else.
+// upload is the page of a car as a visitor's browser showed it, or a file that has not been examined
+// yet. It is passed to the job that reads it and stored nowhere else.
 type upload struct {
 	html string
 	file []byte

@@ -65,7 +65,8 @@ var stepStates = map[tasks.PartState]string{
 	tasks.PartRunning: "running", tasks.PartQueued: "running", tasks.PartWaiting: "waiting",
 }
 
-// stepsOf returns the steps of a job. The one that waits behind those that are done runs.
+// stepsOf returns the steps of a job. The first waiting step behind the finished steps is shown as
+// running.
 func stepsOf(parts tasks.Progress) (steps []step) {
 	before, running := "", false
 	for _, part := range parts.Steps {

@@ -28,8 +28,8 @@ type Question struct {
 	// client; the longer of the two holds.
 	Timeout time.Duration
 
-	// Attempt counts the repetitions of a question whose answer was not usable. It
-	// is the seed, so that a model that can does not repeat itself.
+	// Attempt counts the repetitions of a question whose answer was not usable. It is the seed of
+	// the model, so that a model with seeds gives another answer.
 	Attempt int
 }
 

@@ -118,8 +118,8 @@ func (a *App) build() (err error) {
 	return err
 }
 
-// Start starts the workers and the API. When it fails it has stopped what it
-// started. The context bounds the start only.
+// Start starts the workers and the API. After an error all parts are stopped again. The context
+// bounds the start only.
 func (a *App) Start(ctx context.Context) error {
 	if err := a.start(ctx); err != nil {
 		a.stop()

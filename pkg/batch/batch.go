@@ -205,8 +205,8 @@ func PromiseName(id string) string { return pace.Promised + id }
 // AccountTTL is how long a batch counts that has not ended. It is longer than any runs.
 const AccountTTL = 30 * 24 * time.Hour
 
-// Room returns what a batch of these rows takes until they have outcomes, and the room
-// for those. It marks the duplicates, which have none of their own.
+// Room returns the bytes that a batch of these rows takes until the rows have outcomes, and the
+// bytes promised to the outcomes. Duplicate rows have no outcome of their own.
 func Room(id string, rows []Row) []pace.Kept {
 	kept := pace.Kept{Name: AccountName(id), Size: headBytes, TTL: AccountTTL}
 	promised := pace.Kept{Name: PromiseName(id), TTL: AccountTTL}

@@ -90,8 +90,8 @@ func (s *Store) Read(ctx context.Context, id string) (*Reader, error) {
 	return &Reader{store: s, id: id, keys: keys, states: states, chunks: map[int][]Row{}}, err
 }
 
-// Named returns the indexes of the rows with some numbers in a sheet. Of a row that duplicates another
-// it is the index of that one.
+// Named returns the indexes of the rows with some numbers in a sheet. For a duplicate row it returns
+// the index of the row that it duplicates.
 func (r *Reader) Named(ctx context.Context, numbers map[int]bool, sheet string) (named []int, err error) {
 	for i := range r.states {
 		row, err := r.row(ctx, i)

@@ -71,7 +71,7 @@ func (c *configCheck) Run(r *run) error {
 	return console.Say(r.Streams, c.Format, record, "the settings of ushuru %s can be used", c.Process)
 }
 
-// check does what the process does before it starts.
+// check checks the settings as serve, api or worker does before it starts.
 func (c *configCheck) check(r *run, root *commands, parsed *kong.Context) error {
 	r.common = root.common
 	for _, sentence := range unknownSettings(settingNames(parsed.Model), os.Environ()) {

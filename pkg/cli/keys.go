@@ -182,7 +182,7 @@ func limitsText(l pace.Limits) string {
 		text(l.PerMinute), text(l.Jobs), text(l.BatchItems), bytes, text(int(l.AITokens)))
 }
 
-// noKey returns the error of a key: one that says how to find its id when there is none.
+// noKey returns the error of an action on a key: for an unknown id it says how to find the id.
 func noKey(id string, err error) error {
 	if errors.Is(err, operate.ErrNotFound) {
 		return fmt.Errorf("no key has the id %q; see ushuru keys list", id)

@@ -39,7 +39,8 @@ var ofMeters = []string{"unknown", "doubt", "mismatch", "rewind", "fault"}
 // ofTheCar are findings that need no part, and take none of an earlier item.
 var ofTheCar = []string{"nostart", "hardstart", "nomove", "noregister", "noshift", "nocharge", "noboost", "nofit"}
 
-// partsOf returns the parts of a finding; one that follows another at once may share its.
+// partsOf returns the parts of a finding. A finding that directly follows another may share the
+// parts of that one.
 func (r *reader) partsOf(follows bool) []*token {
 	parts := r.parts
 	if len(parts) == 0 && (follows || r.ended) {

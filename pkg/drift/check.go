@@ -21,8 +21,8 @@ type Result struct {
 	// which pay other rates, or a capacity band that cannot be parsed.
 	Judged bool
 	Rules  string // first day of the rules in force
-	// AgreesWith are the first days of the rules that give every line of the
-	// answer: those in force, those before them, both or none.
+	// AgreesWith are the first days of the rules that give every line of the answer: of the rules
+	// in force, of the previous rules, of both or of neither.
 	AgreesWith     []string
 	Differences    []Difference // from the rules in force
 	Discriminating bool         // the two sets of rules give different taxes for this car

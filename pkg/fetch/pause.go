@@ -13,8 +13,8 @@ import (
 	"ushuru/pkg/redisx"
 )
 
-// byOperator is the value of a pause that an operator has set. Those that sites ask for
-// have another, and never shorten it.
+// byOperator is the value of a pause that an operator has set. A pause that a site asks for has
+// another value and never shortens that of the operator.
 const byOperator = "operator"
 
 // Pause is a time in which no page of a host is requested.

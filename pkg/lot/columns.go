@@ -79,8 +79,8 @@ var fieldNames = []string{
 	"house", "date", "score", "mileage_km",
 }
 
-// used are the fields that a row is read from. The others are understood only so that
-// they are not taken for something else.
+// used are the fields that a row is read from. The last four fields are recognised only so that
+// their columns are not taken for other fields.
 var used = fieldNames[:len(fieldNames)-4]
 
 // claimFields are fields of listing pages that have another name here.
@@ -277,8 +277,8 @@ func NewColumns(header Header, mapping Mapping) *Columns {
 	return c
 }
 
-// choose gives each field to one column: to that which the caller gives to it, else to that
-// which has its very name, else to the first.
+// choose gives each field to one column: to the column that the caller maps to it, else to the
+// column with exactly its name, else to the first column.
 func (c *Columns) choose(mapping Mapping) {
 	rank := func(column Column) int {
 		switch {

@@ -76,8 +76,8 @@ func (c *Columns) isOfCar(i int) bool {
 		slices.Contains([]string{fieldURL, fieldMake, fieldModel, fieldModelCode, fieldChassis, fieldModelBody}, c.all[i].Field)
 }
 
-// Note takes over what a note below the rows says of the unit of prices. The rows were read
-// without it, so that it makes their unit a question.
+// Note reads the unit of prices from a note below the rows. The rows were read without that unit,
+// so the unit of their column becomes a question to the caller.
 func (c *Columns) Note(cells []string) {
 	for _, cell := range cells {
 		u := unitAbove(cell)

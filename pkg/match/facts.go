@@ -77,9 +77,8 @@ func common(a, b Fact) Fact {
 	return a
 }
 
-// of finds the facts of a label: the given ones, else those of its code under
-// its model, else those of its code whatever the model. Several codes that
-// disagree leave nothing.
+// of finds the facts of a label: the facts given for the label, else those of its code and model,
+// else those of its code alone. Codes whose facts disagree give none.
 func (f Facts) of(label tra.Label) Fact {
 	fact, given := f[FactKey{label.Make.Name, label.Text}]
 	if given {

@@ -1,6 +1,6 @@
 // Package metrics counts what a process does, for Prometheus, and by the hour in Redis for the
-// status. Every outcome is counted at one place of the code, which calls a method of Metrics;
-// that counts it for both, so that what the console shows is what Prometheus sees. The families
+// status. Every outcome is counted at one place of the code, which calls a method of Metrics.
+// The method counts for Prometheus and for the status, so that both show the same numbers. The families
 // are the table of families.csv.
 //
 // The label values are bounded: what is not in Options is "other". A series exists from its

@@ -85,8 +85,8 @@ func NewRecorder(o RecorderOptions) *Recorder {
 	}
 }
 
-// step counts a run of a step. One that was cancelled, one that waited for the pace of its site,
-// and one that found nothing to do yet, were not made.
+// step counts a run of a step. Runs that were cancelled, that waited for the pace of a site, or that
+// found nothing to do yet are not counted.
 func (r *Recorder) step(s Step) {
 	if r == nil || s.Outcome == Cancelled ||
 		s.Outcome == Postponed && (s.Code == "" || s.Code == hostBusy || s.Code == unavailable) {

@@ -17,7 +17,7 @@ type Said struct {
 	Currency string // USD, TZS or JPY; "" when none is named
 }
 
-// space matches a space within a number: the plain one and those that do not break a line.
+// space matches a space within a number: the plain space and the spaces that do not break a line.
 const space = `[ \x{a0}\x{2009}\x{202f}]`
 
 // maxSaid is more than any sum about a car.

@@ -44,8 +44,8 @@ func (f JobFilter) matches(job *jobs.Job) bool {
 		(f.Step == "" || slices.Contains(OpenSteps(job), f.Step))
 }
 
-// OpenSteps returns the steps of a job that are not done: those that run, or the one with
-// which it failed.
+// OpenSteps returns the steps of a job that are not done: running steps, or the step with
+// which the job failed.
 func OpenSteps(job *jobs.Job) (steps []string) {
 	for name, step := range job.Steps {
 		if step.State != jobs.StepDone {

@@ -17,7 +17,7 @@ var ErrDefaultUser = errors.New("the default user of Redis may do only a part: R
 // CheckDefaultUser connects to each server without a login. A server that has users must
 // answer NOAUTH; one that answers NOPERM has a default user whose rights do not suffice to
 // read its own data, which is ErrDefaultUser. A server that answers something else, or
-// nothing, passes: it has no users, or other errors tell of it.
+// nothing, passes: it has no users, or other checks report it.
 func (c *Conn) CheckDefaultUser(ctx context.Context) error {
 	if c.Embedded() {
 		return nil

@@ -59,6 +59,6 @@ func memoryOf(info map[string]string) Memory {
 	return memory
 }
 
-// Evicts reports whether the server deletes keys, of jobs too, when its memory is full. A
-// server that does not tell its policy does not.
+// Evicts reports whether the server deletes keys, also those of jobs, when its memory is full. A
+// server whose policy is unknown counts as one that does not.
 func (m Memory) Evicts() bool { return m.Policy != "" && m.Policy != "noeviction" }

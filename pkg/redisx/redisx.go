@@ -114,8 +114,8 @@ func dialEmbedded(options Options) (*Conn, error) {
 // Client returns the client that all packages share. Close closes it.
 func (c *Conn) Client() redis.UniversalClient { return c.client }
 
-// AsynqOpt returns the connection option of asynq and asynqmon. Every client that
-// they make of it is their own: closing it does not close Client.
+// AsynqOpt returns the connection option of asynq and asynqmon. They make their own clients:
+// closing one of these does not close Client.
 func (c *Conn) AsynqOpt() asynq.RedisConnOpt { return asynqOpt{c.endpoint} }
 
 // Embedded reports whether this Redis runs inside the process and loses its data at

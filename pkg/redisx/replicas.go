@@ -26,8 +26,8 @@ func (c *Conn) AwaitReplicas(ctx context.Context, n int) error {
 		return nil
 	}
 	return eachServer(ctx, c.client, func(ctx context.Context, server redis.Cmdable) error {
-		// WAIT asks for what the server had written when the last command of this
-		// connection ended. PING is that command, so that it covers all of them.
+		// WAIT waits for all writes of the server up to the last command of this connection.
+		// PING makes that command the latest one, so that WAIT covers the writes of other connections.
 		pipe := server.Pipeline()
 		pipe.Ping(ctx)
 		confirmed := pipe.Do(ctx, "WAIT", n, replicaTimeout.Milliseconds())

@@ -27,8 +27,8 @@ const (
 	outageTTL = time.Second
 )
 
-// Outage is why the authority cannot be asked now. The zero value means that it can,
-// or that nothing is known.
+// Outage is the reason why the authority's calculator cannot be called now. The zero value means
+// that it can be called, or that nothing is known.
 type Outage struct {
 	Reason  string `json:"reason,omitempty"`  // no_worker, or the kind of the errors: refused, unavailable, certificate
 	Message string `json:"message,omitempty"` // a sentence for people

@@ -244,8 +244,8 @@ type Estimate struct {
 	Warnings   []Warning  `json:"warnings,omitempty"`    // about the figures
 }
 
-// What an answer is, in its member "object": programs that read one of several kinds tell them
-// apart by it.
+// The values of the member "object" of an answer, by which programs tell the kinds of answers
+// apart.
 const (
 	ObjectEstimate   = "estimate"
 	ObjectQuote      = "quote"

@@ -70,8 +70,8 @@ const (
 	Verified   EndpointState = "verified"
 )
 
-// stored is an Endpoint with its secrets, which are sealed (sealed.go). They sign, so
-// hashes of them would not do.
+// stored is an Endpoint with its secrets, which are sealed (sealed.go). Deliveries are signed with
+// them, so hashes of the secrets would not suffice.
 type stored struct {
 	Endpoint
 

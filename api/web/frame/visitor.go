@@ -7,11 +7,11 @@ import (
 	"ushuru/api/request"
 )
 
-// visitorCookie tells the visitors of one network apart, who take turns. Who sends none is one
-// visitor with all others who send none.
+// visitorCookie tells apart the visitors of one network, who take turns. All visitors without the
+// cookie count as one visitor.
 const visitorCookie = "v"
 
-// recognize says in a request which visitor sends it, and gives who has none a cookie, which
+// recognize notes in a request which visitor sends it. A visitor without a cookie gets one, which
 // counts from the next request on.
 func (f *Frame) recognize(w http.ResponseWriter, r *http.Request) {
 	const named = 16 // letters: nobody finds the cookie of another

@@ -129,14 +129,14 @@ func ask[T any](operation string, show func(*T) printed) byCaller {
 	}
 }
 
-// act does what an operator does about an id, and shows what comes of it.
+// act performs an action of the operator on an id and prints its result.
 func act[T any](do func(*operate.Operator, context.Context, string) (T, error), show func(T) printed) byOperator {
 	return func(ctx context.Context, o *operate.Operator, id string) (printed, error) {
 		return as(show)(do(o, ctx, id))
 	}
 }
 
-// done does what an operator does about an id, of which nothing comes.
+// done is act for an action that returns nothing.
 func done(do func(*operate.Operator, context.Context, string) error, show func(id string) printed) byOperator {
 	return func(ctx context.Context, o *operate.Operator, id string) (printed, error) {
 		return after(show(id), do(o, ctx, id))

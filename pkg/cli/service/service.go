@@ -1,6 +1,6 @@
 // Package service is the commands about a running service: of a caller, over the API with an
-// API key, and of the operator, over Redis. Those that both have do one or the other: see
-// target.
+// API key, and of the operator, over Redis. Commands that a caller and the operator share choose
+// between the API and Redis: see target.
 package service
 
 import (

@@ -38,9 +38,9 @@ func (d *Document) IsForeign(n *html.Node) bool {
 // maxCardDepth is how many elements a card wraps around its link.
 const maxCardDepth = 8
 
-// CardOf returns the part about another car that a link is in: the one that is marked as
-// such, else the largest around it that links to no other car; nil when that says nothing of
-// a car.
+// CardOf returns the part of the page about another car in which a link stands: the element that
+// markup declares as such, else the largest element around the link that links to no other car;
+// nil when that element describes no car.
 func (d *Document) CardOf(link *html.Node) (card *html.Node) {
 	own, isOne := d.Absolute(dom.Attr(link, "href")), true
 	n := link

@@ -289,8 +289,8 @@ var (
 	}
 )
 
-// isOtherCar reports a card that describes another car than main: it contradicts
-// main, or it is one of several that contradict each other.
+// isOtherCar reports whether a card describes another car than main: the card contradicts main, or
+// it contradicts another card.
 func isOtherCar(c, main *card, all []*card) bool {
 	if differ(c, main) {
 		return true

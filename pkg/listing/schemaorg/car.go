@@ -11,8 +11,8 @@ import (
 	"ushuru/pkg/listing/schemaorg/graph"
 )
 
-// carEntry is a vehicle found in schema.org data: all nodes that describe it,
-// and the offers that it hangs on when they do not hang on it.
+// carEntry is a vehicle found in schema.org data: all nodes that describe it, and the offers that
+// name it as their item and are not among its properties.
 type carEntry struct {
 	copies []*graph.Node
 	offers []*graph.Node

@@ -56,7 +56,7 @@ type selection struct {
 // Choose calls the model. The answer is also None when the model names a candidate
 // that it does not call the same car. An id outside the candidates is an error of
 // the client, as every other answer that violates the schema. Answers are cached
-// by question; another run has another order and so is another question.
+// by question. Each run orders the candidates differently, so that it is a question of its own.
 func (c *AI) Choose(ctx context.Context, question Question) (Answer, error) {
 	selected, _, err := ai.Ask[selection](ctx, c.client, question.forAI(), nil)
 	if err != nil {

@@ -199,8 +199,8 @@ type Failure struct {
 	Code string `json:"code"`
 	Hour int64  `json:"hour"` // in the present hour
 	Day  int64  `json:"day"`  // in the last 24 hours
-	// Job is the last one that failed so, and Page its listing; empty when it is no longer
-	// stored, and the listing when its address carries a token.
+	// Job is the last job that failed with this code, and Page its listing. Both are empty when the
+	// job is no longer stored; Page is also empty when its URL carries a token.
 	Job  string `json:"job,omitempty"`
 	Page string `json:"page,omitempty"`
 	// CanRetry says whether that job can be submitted again.
