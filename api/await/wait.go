@@ -57,8 +57,7 @@ func (k *Work) wait(r *request.Request, job *jobs.Job, timeout time.Duration) (*
 	defer ticks.Stop()
 	site := siteOf(job)
 	// It may have ended before its end was listened for: that is asked without reading it all.
-	gone, _ := k.options.Jobs.ListEnded(r.Context(), []string{job.ID}) // an error is one of the next look
-	for isTick, isKnown := false, len(gone) == 0; ; isKnown = false {
+	for isTick, isKnown := false, timeout > 0 && k.isRunning(r.Context(), job.ID); ; isKnown = false {
 		isOver := over.Err() != nil
 		if isOver || !isKnown && (!isTick || k.mayBeHeldUp(r.Context(), job.Kind, site)) {
 			now, waits, err := k.look(r.Context(), job, isTick || isOver)
@@ -78,6 +77,12 @@ func (k *Work) wait(r *request.Request, job *jobs.Job, timeout time.Duration) (*
 			isTick = true
 		}
 	}
+}
+
+// isRunning reports whether a job has not ended. It is false when Redis does not tell.
+func (k *Work) isRunning(ctx context.Context, id string) bool {
+	gone, err := k.options.Jobs.ListEnded(ctx, []string{id})
+	return err == nil && len(gone) == 0
 }
 
 // look returns a job as it is, or as it was when its record cannot be read, and when asked what it

@@ -94,6 +94,10 @@ func (b *Tab) record(event any) {
 	defer b.mu.Unlock()
 	switch e := event.(type) {
 	case *log.EventEntryAdded:
+		// A form that the server refuses is a page like any other, and Chromium logs its status.
+		if e.Entry.Source == log.SourceNetwork && strings.Contains(e.Entry.Text, "a status of 422") {
+			return
+		}
 		b.complaints = append(b.complaints, e.Entry.Text+" "+e.Entry.URL)
 	case *runtime.EventExceptionThrown:
 		b.complaints = append(b.complaints, e.ExceptionDetails.Error())
