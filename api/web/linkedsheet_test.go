@@ -96,7 +96,7 @@ func TestALinkedSheetIsReadOnceAndSpeaksInTheAnswer(t *testing.T) {
 	_, h := served(t, api.ServeHTTP)
 	at := ask(t, h, "u=https://cars.example/1")
 	const unread = "There is an auction sheet and it was not read"
-	body := shows(t, h, at, `id="number">TSh 46.1 million<`, `data-reading="/e/`, "being read")
+	body := shows(t, h, at, `id="number">TSh 45.2 million<`, `data-reading="/e/`, "being read")
 	if _, page, _ := strings.Cut(body, "<body"); strings.Contains(page, unread) {
 		t.Errorf("the page calls a sheet that is being read not read:\n%s", page)
 	}
@@ -157,7 +157,7 @@ func TestALinkedSheetThatIsNotReadIsSaid(t *testing.T) {
 			}
 			_, h := served(t, api.ServeHTTP)
 			at := ask(t, h, "u=https://cars.example/1")
-			body := shows(t, h, at, `id="number">TSh 46.1 million<`, "There is an auction sheet and it was not read", `href="/s?u=https`)
+			body := shows(t, h, at, `id="number">TSh 45.2 million<`, "There is an auction sheet and it was not read", `href="/s?u=https`)
 			if said := "<b>Auction sheet:</b> " + c.want; strings.Contains(body, said) != (c.want != "") || c.want == "" && strings.Contains(body, "<b>Auction sheet:") {
 				t.Errorf("want %q beside the number in\n%s", said, body)
 			}
@@ -192,7 +192,7 @@ func TestASheetWhoseJobIsGoneIsReadAgain(t *testing.T) {
 	at := ask(t, h, "u=https://cars.example/1")
 	shows(t, h, at, "being read")
 	api.gone.Store(true)
-	body := shows(t, h, at, `id="number">TSh 46.1 million<`, "<b>Auction sheet:</b> The service is temporarily unavailable.")
+	body := shows(t, h, at, `id="number">TSh 45.2 million<`, "<b>Auction sheet:</b> The service is temporarily unavailable.")
 	if strings.Contains(body, noPage) || api.begun.Load() != 2 {
 		t.Errorf("after %d readings, want 2, the page of a lost job is\n%s", api.begun.Load(), body)
 	}
@@ -225,7 +225,7 @@ func TestASheetOfAnExpiredEstimateIsNotReadAgain(t *testing.T) {
 	}
 	shows(t, h, at, "being read") // the link is that of the sheet
 	api.gone.Store(true)
-	page := shows(t, h, at, `id="number">TSh 46.1 million<`, `href="/s?u=https`)
+	page := shows(t, h, at, `id="number">TSh 45.2 million<`, `href="/s?u=https`)
 	if n := api.begun.Load(); n != 0 || strings.Contains(page, "<b>Auction sheet:") {
 		t.Errorf("after %d readings, want none, the page is\n%s", n, page)
 	}
@@ -244,12 +244,12 @@ func TestTheNumberStandsWhereNothingCanBeStored(t *testing.T) {
 		}
 	}
 	setMemory("1")
-	shows(t, h, at, `id="number">TSh 46.1 million<`, "<b>Auction sheet:</b> The service is temporarily unavailable.")
+	shows(t, h, at, `id="number">TSh 45.2 million<`, "<b>Auction sheet:</b> The service is temporarily unavailable.")
 	setMemory("0")
 	shows(t, h, at, "being read")
 	api.outcome.Store(&map[string]any{"state": "succeeded", "result": badReport(t)})
 	setMemory("1")
-	shows(t, h, at, `id="number">TSh 46.1 million<`, "<b>Auction sheet:</b> The service is temporarily unavailable.")
+	shows(t, h, at, `id="number">TSh 45.2 million<`, "<b>Auction sheet:</b> The service is temporarily unavailable.")
 	setMemory("0")
 	shows(t, h, at, "repair history to the body frame")
 }
