@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 	"ushuru/tasks/enginetest"
@@ -102,27 +103,15 @@ func TestInteractiveRequestPromotesABulkJob(t *testing.T) {
 	}
 }
 
-// before is a hook that calls a function once, before the first command that takes a job from the
-// sweeper's set of bulk jobs, and returns its error instead of sending that command.
-type before struct {
-	called atomic.Bool
-	call   func() error
-}
-
-func (b *before) DialHook(next redis.DialHook) redis.DialHook { return next }
-func (b *before) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
-}
-
-func (b *before) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, command redis.Cmder) error {
-		if command.Name() == "zrem" && command.Args()[1] == "jobs:active:bulk" && !b.called.Swap(true) {
-			if err := b.call(); err != nil {
-				command.SetErr(err)
-				return err
-			}
+// beforeMove calls a function once, before the first command that takes a job from the sweeper's set
+// of bulk jobs.
+func beforeMove(call func() error) redistest.Hook {
+	var called atomic.Bool
+	return func(command redis.Cmder) error {
+		if command.Name() != "zrem" || command.Args()[1] != "jobs:active:bulk" || called.Swap(true) {
+			return nil
 		}
-		return next(ctx, command)
+		return call()
 	}
 }
 
@@ -132,7 +121,7 @@ func TestAPromotionThatFailsLeavesTheTaskOfTheBatch(t *testing.T) {
 	t.Parallel()
 	f := enginetest.New(t, enginetest.WithNotifier("batch", noBatches))
 	job := requestCar(f, "key1", jobs.Bulk, "batch:1")
-	f.Redis.AddHook(&before{call: func() error { return io.ErrUnexpectedEOF }})
+	f.Redis.AddHook(beforeMove(func() error { return io.ErrUnexpectedEOF }))
 	person := tasks.Requester{Owner: "key2", Class: jobs.Interactive}
 	if promoted, err := f.Engine.Submit(t.Context(), tasks.KindEstimate, oneCar, person); err == nil {
 		t.Errorf("got %+v without an error", promoted)
@@ -152,10 +141,10 @@ func TestWhoJoinsARowAsItEndsGetsItsResult(t *testing.T) {
 	t.Parallel()
 	f := keeping(t)
 	row := requestCar(f, "key", jobs.Bulk, tasks.RowSubscriber("1", 0))
-	f.Redis.AddHook(&before{call: func() error {
+	f.Redis.AddHook(beforeMove(func() error {
 		f.Succeed(row.ID, `{"car":{"make":"TOYOTA"},"cached":false}`)
 		return nil
-	}})
+	}))
 	joined, err := f.Engine.Submit(t.Context(), tasks.KindEstimate, oneCar, tasks.Requester{Owner: "person", Class: jobs.Interactive})
 	if err != nil || joined.ID != row.ID || joined.State != jobs.Succeeded || !strings.Contains(string(joined.Result), "TOYOTA") {
 		t.Errorf("got %+v, %v, want the row's job with its result", joined, err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/tra"
 	"ushuru/tasks"
 )
@@ -29,7 +30,7 @@ func TestAnOutageIsFeltOnceItHasLasted(t *testing.T) {
 			after  time.Duration
 			isFelt bool
 		}{{time.Second, false}, {outageGrace - 2*time.Second, false}, {outageGrace, true}} {
-			time.Sleep(c.after)
+			testenv.Pass(c.after)
 			if got := work.waitOf(t.Context(), job); got.what != WaitingForAuthority || got.isFelt != c.isFelt {
 				t.Errorf("%s later got %+v, want that callers learn of the outage: %t", c.after, got, c.isFelt)
 			}

@@ -1,7 +1,6 @@
 package await_test
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"testing"
@@ -13,26 +12,9 @@ import (
 	"ushuru/api/request"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/pace"
+	"ushuru/pkg/redisx/redistest"
 	"ushuru/tasks"
 )
-
-// blind is a client that reads no record.
-type blind struct{}
-
-func (blind) DialHook(next redis.DialHook) redis.DialHook { return next }
-func (blind) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
-}
-
-func (blind) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, command redis.Cmder) error {
-		if command.Name() == "hgetall" {
-			command.SetErr(io.ErrUnexpectedEOF)
-			return io.ErrUnexpectedEOF
-		}
-		return next(ctx, command)
-	}
-}
 
 // TestAJobThatCannotBeReadIsAsItWas: the last look of a wait fails, and the job is still its caller's.
 func TestAJobThatCannotBeReadIsAsItWas(t *testing.T) {
@@ -42,7 +24,12 @@ func TestAJobThatCannotBeReadIsAsItWas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Redis.AddHook(blind{})
+	p.Redis.AddHook(redistest.Hook(func(command redis.Cmder) error {
+		if command.Name() == "hgetall" { // no record can be read
+			return io.ErrUnexpectedEOF
+		}
+		return nil
+	}))
 	apitest.Send(t, func(_ http.ResponseWriter, r *http.Request) error {
 		waited, err := p.Work.Wait(request.From(r), job, time.Millisecond)
 		if err != nil || !tasks.IsFor(waited, "") || waited.State != job.State {

@@ -130,9 +130,7 @@ func WriteJSON(w http.ResponseWriter, status int, body any) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(viewOf(w).Of(data)) // it fails only when the client has disconnected
+	WriteBytes(w, status, viewOf(w).Of(data))
 	return nil
 }
 

@@ -517,3 +517,26 @@ func TestAnInputIsKeptByteForByte(t *testing.T) {
 		t.Errorf("got %s, want %s", read.Input, n.Input)
 	}
 }
+
+// TestOnlyAJobThatHasEndedIsForgotten: one that is queued or runs is joined.
+func TestOnlyAJobThatHasEndedIsForgotten(t *testing.T) {
+	t.Parallel()
+	store := jobs.NewStore(redistest.Embedded(t).Client())
+	n := newJob("https://a.example/" + t.Name())
+	job := run(t, store, n)
+	if forgot, err := store.ForgetRefusal(t.Context(), job.DedupKey); err != nil || forgot {
+		t.Errorf("a job that runs: got %v, %v, want that it is kept", forgot, err)
+	}
+	again, joined, err := store.Create(t.Context(), n, "scrape")
+	if err != nil || !joined || again.ID != job.ID {
+		t.Fatalf("got %+v, %v, %v, want the job that runs", again, joined, err)
+	}
+	_, _, err = store.End(t.Context(), job, jobs.End{State: jobs.Succeeded, Result: json.RawMessage(`{}`)})
+	must(t)(err)
+	if forgot, err := store.ForgetRefusal(t.Context(), job.DedupKey); err != nil || !forgot {
+		t.Errorf("a job that has ended: got %v, %v, want that it is forgotten", forgot, err)
+	}
+	if again, joined, err = store.Create(t.Context(), n, "scrape"); err != nil || joined || again.ID == job.ID {
+		t.Errorf("got %+v, %v, %v, want another job", again, joined, err)
+	}
+}

@@ -36,16 +36,21 @@ func (l *looksSeen) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pr
 	}
 }
 
+// looked returns a client of an embedded Redis, and the looks at it with a command.
+func looked(t *testing.T, command string) (redis.UniversalClient, *looksSeen) {
+	t.Helper()
+	client, seen := redistest.Embedded(t).Client(), &looksSeen{command: command}
+	client.AddHook(seen)
+	return client, seen
+}
+
 func TestAllWhoFollowCostOneLook(t *testing.T) {
 	t.Parallel()
-	conn := redistest.Embedded(t)
-	seen := &looksSeen{command: "hmget"}
-	conn.Client().AddHook(seen)
-	store := jobs.NewStore(conn.Client())
+	client, seen := looked(t, "hmget")
+	store := jobs.NewStore(client)
 	hub := jobs.NewHub(store)
 	job := run(t, store, newJob("https://a.example/"+t.Name()))
-	other := conn.Client()
-	must(t)(other.HSet(t.Context(), "other", "waiting", 1).Err())
+	must(t)(client.HSet(t.Context(), "other", "waiting", 1).Err())
 
 	const each = 20
 	var signals []<-chan struct{}
@@ -74,7 +79,7 @@ func TestAllWhoFollowCostOneLook(t *testing.T) {
 	allSignalled("at the first sight")
 	_, _, err := store.End(t.Context(), job, jobs.End{State: jobs.Succeeded, Result: json.RawMessage(`{}`)})
 	must(t)(err)
-	must(t)(other.HSet(t.Context(), "other", "waiting", 2).Err())
+	must(t)(client.HSet(t.Context(), "other", "waiting", 2).Err())
 	allSignalled("moved on")
 
 	seen.mu.Lock()
@@ -96,10 +101,8 @@ func TestAllWhoFollowCostOneLook(t *testing.T) {
 // no message comes, and the looks ask for each job once.
 func TestEndsWithoutAMessageAreFoundByOneLook(t *testing.T) {
 	t.Parallel()
-	conn := redistest.Embedded(t)
-	seen := &looksSeen{command: "hget"}
-	conn.Client().AddHook(seen)
-	store := jobs.NewStore(conn.Client())
+	client, seen := looked(t, "hget")
+	store := jobs.NewStore(client)
 	hub := jobs.NewHub(store)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running, waiting sync.WaitGroup
@@ -117,10 +120,10 @@ func TestEndsWithoutAMessageAreFoundByOneLook(t *testing.T) {
 			})
 		}
 	}
-	keys, err := conn.Client().Keys(ctx, "job:*").Result()
+	keys, err := client.Keys(ctx, "job:*").Result()
 	must(t)(err)
 	for _, key := range keys {
-		must(t)(conn.Client().HSet(ctx, key, "state", string(jobs.Cancelled)).Err())
+		must(t)(client.HSet(ctx, key, "state", string(jobs.Cancelled)).Err())
 	}
 	waiting.Wait()
 	seen.mu.Lock()

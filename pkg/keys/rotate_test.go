@@ -1,7 +1,6 @@
 package keys_test
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -17,22 +16,13 @@ import (
 var errKilled = errors.New("killed")
 
 // killed lets so many commands through and then none: what a process leaves that is killed.
-type killed struct{ left int }
-
-func (*killed) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (k *killed) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, command redis.Cmder) error {
-		if k.left--; k.left < 0 {
-			command.SetErr(errKilled)
+func killed(left int) redistest.Hook {
+	return func(redis.Cmder) error {
+		if left--; left < 0 {
 			return errKilled
 		}
-		return next(ctx, command)
+		return nil
 	}
-}
-
-func (*killed) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
 }
 
 // A rotation that is killed before any of its commands leaves the old key as it was, and
@@ -47,7 +37,7 @@ func TestAKilledRotationLeavesTheOldKey(t *testing.T) {
 		for n := 0; !ended; n++ {
 			old, key := create(t, store, grace.String()+string(rune('a'+n)))
 			dying := redistest.Open(t, server.URL).Client()
-			dying.AddHook(&killed{left: n})
+			dying.AddHook(killed(n))
 			plain, _, err := keys.NewStore(dying).Rotate(t.Context(), key.ID, grace)
 			if ended = err == nil; ended {
 				if _, err := store.Verify(t.Context(), plain); err != nil || n < 5 {

@@ -9,10 +9,8 @@ import (
 	"time"
 
 	"ushuru/pkg/pace"
+	"ushuru/pkg/testenv"
 )
-
-// pass lets time pass on the clock of a bubble of synctest.
-func pass(d time.Duration) { time.Sleep(d) }
 
 // compute has the owner compute for a time, and reports whether it was let.
 func compute(t *testing.T, p *pace.Processor, owner string, took time.Duration) bool {
@@ -26,7 +24,7 @@ func compute(t *testing.T, p *pace.Processor, owner string, took time.Duration) 
 		t.Error(err)
 		return false
 	}
-	pass(took)
+	testenv.Pass(took)
 	turn.Give()
 	return true
 }
@@ -49,7 +47,7 @@ func TestWhoComputesAllDayGetsTheShare(t *testing.T) {
 				if account.RetryAfter <= 0 || account.Remaining != 0 || account.Reset < account.RetryAfter {
 					t.Fatalf("%s is refused with %+v", owner, account)
 				}
-				pass(account.RetryAfter)
+				testenv.Pass(account.RetryAfter)
 			}
 			if off := (computed - want).Abs(); off > 200*time.Millisecond {
 				t.Errorf("%s computed for %s of a minute, want %s", owner, computed, want)
@@ -57,7 +55,7 @@ func TestWhoComputesAllDayGetsTheShare(t *testing.T) {
 			if !compute(t, p, "key2", time.Millisecond) {
 				t.Error("another owner is refused")
 			}
-			pass(time.Minute)
+			testenv.Pass(time.Minute)
 			if got := p.Account(owner); got.Reset != 0 || !got.Allowed {
 				t.Errorf("after a minute of rest: %+v", got)
 			}
@@ -82,7 +80,7 @@ func TestAThousandComputationsAtOnce(t *testing.T) {
 				for n := running.Add(1); n > most.Load(); {
 					most.Store(n)
 				}
-				pass(120 * time.Millisecond)
+				testenv.Pass(120 * time.Millisecond)
 				running.Add(-1)
 				served.Add(1)
 				turn.Give()
@@ -128,7 +126,7 @@ func TestPartsOfALongComputation(t *testing.T) {
 			if err := errors.Join(turn.Take(t.Context()), turn.Take(t.Context())); err != nil { // it has the place
 				t.Fatal(err)
 			}
-			pass(time.Second)
+			testenv.Pass(time.Second)
 			turn.Give()
 			turn.Give()
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ushuru/pkg/pace"
+	"ushuru/pkg/testenv"
 )
 
 // computeInBatches has keys compute for batches, a page after the other in so many goroutines of
@@ -21,7 +22,7 @@ func computeInBatches(ctx context.Context, t *testing.T, p *pace.Processor, page
 				for {
 					end, err := p.BeginBatch(pace.WithOwner(ctx, owner))
 					if err == nil {
-						pass(page)
+						testenv.Pass(page)
 						end()
 					}
 					if ctx.Err() != nil { // what ends later is not counted

@@ -40,3 +40,7 @@ func AwaitTrue(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	Await(t, what, func() (any, bool) { is := is(); return is, is })
 }
+
+// Pass moves the clock of a bubble of testing/synctest. Outside of one a test waits for a condition,
+// with Await, and not for a time.
+func Pass(d time.Duration) { time.Sleep(d) }
