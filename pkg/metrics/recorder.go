@@ -288,13 +288,14 @@ func (r *Recorder) AddTo(ctx context.Context, pipe redis.Pipeliner) (settled fun
 		pipe.ZRemRangeByRank(ctx, key, 0, -1-maxFailed) // the newest stay
 		pipe.Expire(ctx, key, keptFailed)
 	}
-	for e, n := range counts {
-		sent[e] = pipe.HIncrBy(ctx, e.key, e.field, n)
-		lives[e.key] = true
-	}
 	for e, value := range texts {
 		sent[e] = pipe.HSet(ctx, e.key, e.field, value)
 		lives[e.key] = e.key != keyUsed // a key that is not used for a long time was last used then
+	}
+	// The counts come last: who reads them before the marks finds the example of each.
+	for e, n := range counts {
+		sent[e] = pipe.HIncrBy(ctx, e.key, e.field, n)
+		lives[e.key] = true
 	}
 	for key, expires := range lives {
 		if expires {

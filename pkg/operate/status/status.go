@@ -167,11 +167,15 @@ func readAll(ctx context.Context, parts map[string]func(context.Context) error) 
 
 // common reads what several parts need.
 func (r *reading) common(ctx context.Context) (err error) {
-	var errs [6]error
+	var errs [5]error
 	var group sync.WaitGroup
 	for i, read := range []func() error{
-		func() (err error) { r.hours, err = metrics.Hours(ctx, r.redis, r.now, hoursShown); return err },
-		func() (err error) { r.marks, err = metrics.ReadMarks(ctx, r.redis); return err },
+		func() (err error) {
+			r.hours, err = metrics.Hours(ctx, r.redis, r.now, hoursShown)
+			marks, unread := metrics.ReadMarks(ctx, r.redis) // after the counts, whose examples they have
+			r.marks = marks
+			return errors.Join(err, unread)
+		},
 		func() (err error) { r.usage, err = metrics.ReadUsage(ctx, r.redis, r.now); return err },
 		func() (err error) { r.alive, r.seen, err = r.jobs.Workers(ctx); return err },
 		func() (err error) { r.issued, err = r.keys.List(ctx); return err },

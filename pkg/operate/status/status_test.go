@@ -500,6 +500,52 @@ func TestSitesAndFailures(t *testing.T) {
 	}
 }
 
+// lateCounts lets the counts of hours be read only after the marks, or after a moment when the marks
+// wait for the counts; just before, it does meanwhile.
+type lateCounts struct {
+	redistest.Hook
+	marks     chan struct{}
+	meanwhile func()
+}
+
+func (h lateCounts) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, commands []redis.Cmder) error {
+		read := func(name string) bool {
+			return slices.ContainsFunc(commands, func(c redis.Cmder) bool { return c.Name() == "hgetall" && c.Args()[1] == name })
+		}
+		if read("stat:example") {
+			defer close(h.marks)
+		}
+		if read("stat:" + time.Now().UTC().Format("2006010215")) {
+			select {
+			case <-h.marks:
+			case <-time.After(200 * time.Millisecond):
+			}
+			h.meanwhile()
+		}
+		return next(ctx, commands)
+	}
+}
+
+func TestCountedFailureHasItsExample(t *testing.T) {
+	t.Parallel()
+	r := onRedis(t)
+	job, _, err := jobs.NewStore(r.client).Create(t.Context(), jobs.New{Kind: tasks.KindEstimate, Input: json.RawMessage(`{}`), Deadline: time.Minute})
+	r.must(err)
+	r.client.AddHook(lateCounts{
+		Hook: func(redis.Cmder) error { return nil }, marks: make(chan struct{}),
+		meanwhile: func() {
+			r.counts.Step(metrics.Step{
+				Host: "sbtjapan.com", Kind: tasks.KindEstimate, Step: "scrape", Outcome: metrics.Failed, Code: "fetch_timeout", Job: job.ID,
+			})
+			r.counts.Recorder().Write(t.Context())
+		},
+	})
+	if now := r.read(); len(now.Failures) != 1 || now.Failures[0].Job != job.ID {
+		t.Errorf("%+v", now.Failures)
+	}
+}
+
 func TestBatchesOfAllKeys(t *testing.T) {
 	t.Parallel()
 	r := onRedis(t)
