@@ -117,7 +117,7 @@ func TestSlowUpload(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	a.work(t)
 	hurried := httptest.NewUnstartedServer(a.api)
-	hurried.Config.ReadTimeout, hurried.Config.WriteTimeout = 200*time.Millisecond, 300*time.Millisecond
+	hurried.Config.ReadTimeout, hurried.Config.WriteTimeout = time.Second, 1500*time.Millisecond
 	hurried.Start()
 	defer hurried.Close()
 	body := sent("/slow-upload", strings.Repeat("x", 100<<10))
@@ -139,7 +139,7 @@ type halting struct {
 }
 
 func (h *halting) Read(p []byte) (int, error) {
-	h.once.Do(func() { time.Sleep(500 * time.Millisecond) }) // longer than the server's own times, which net/http measures
+	h.once.Do(func() { time.Sleep(2 * time.Second) }) // longer than the server's own times, which net/http measures
 	return h.Reader.Read(p)
 }
 

@@ -126,7 +126,7 @@ func TestEveryFaultHasItsKind(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			var log bytes.Buffer
-			c, _ := client(t, ai.Options{Timeout: 300 * time.Millisecond, Log: slog.New(slog.NewJSONHandler(&log, nil))},
+			c, _ := client(t, ai.Options{Timeout: timeoutOf(test.name), Log: slog.New(slog.NewJSONHandler(&log, nil))},
 				aitest.Start(t, test.options))
 			_, _, err := ask(t, c, "PREMIO")
 			failure, _ := errors.AsType[*ai.Error](err)

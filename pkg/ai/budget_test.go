@@ -101,7 +101,7 @@ func TestAServerThatHangsDoesNotUseUpTheDay(t *testing.T) {
 		spend(c, tokens)
 		return tokens()
 	}
-	hung := used(50*time.Millisecond, func(c *ai.Client, _ func() int64) {
+	hung := used(time.Second, func(c *ai.Client, _ func() int64) {
 		if _, _, err := ask(t, c, "PREMIO"); kind(err) != ai.Timeout {
 			t.Fatal(err)
 		}
@@ -221,13 +221,14 @@ func TestVisitorsHaveALimitWithinTheSmallestBudget(t *testing.T) {
 
 // What a process has reserved that was killed is free again a minute after the time of its call.
 func TestTokensOfAKilledProcessFallBack(t *testing.T) {
+	t.Parallel()
 	server := aitest.Start(t, aitest.Options{})
 	conn := embedded(t)
 	const limit = 3000
 	c, now := client(t, ai.Options{Redis: conn, DailyTokens: limit}, server)
 	tokens := pace.NewAccounts(conn, pace.KindTokens)
 	day := pace.Holder{Whole: now.In(localtime.Zone).Format(time.DateOnly)}
-	_, err := tokens.TakeFor(t.Context(), day, pace.Within{}, pace.Kept{Name: "killed", Size: limit, TTL: 50 * time.Millisecond})
+	_, err := tokens.TakeFor(t.Context(), day, pace.Within{}, pace.Kept{Name: "killed", Size: limit, TTL: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

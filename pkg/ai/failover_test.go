@@ -22,7 +22,7 @@ func TestAQuestionGoesToTheNextEndpointWhenOneFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			first, second := aitest.Start(t, aitest.Options{Faults: faults}), aitest.Start(t, aitest.Options{})
-			c, _ := client(t, ai.Options{Timeout: 300 * time.Millisecond}, first, second)
+			c, _ := client(t, ai.Options{Timeout: timeoutOf(name)}, first, second)
 			got, usage, err := ask(t, c, "PREMIO")
 			if err != nil || got.Choice != "c1" || usage.Model != aitest.Mark+"-model-2" {
 				t.Fatalf("got %+v from %+v, %v", got, usage, err)
@@ -32,6 +32,14 @@ func TestAQuestionGoesToTheNextEndpointWhenOneFails(t *testing.T) {
 			}
 		})
 	}
+}
+
+// timeoutOf returns how long a test waits for an endpoint: not for long where nothing comes.
+func timeoutOf(name string) time.Duration {
+	if name == "slow" {
+		return 2 * time.Second
+	}
+	return time.Minute
 }
 
 func TestAnEndpointThatFailsIsLeftAloneForAsLongAsItSays(t *testing.T) {

@@ -15,22 +15,19 @@ import (
 	"ushuru/pkg/testenv"
 )
 
-// second is the bound on the age of what a Memory remembers, and what a loaded
-// machine may add to it.
-const second = time.Second + 300*time.Millisecond
-
-// refusedAfter returns how long after now a key is refused.
-func refusedAfter(t *testing.T, memory *keys.Memory, plain string) time.Duration {
+// acceptedFor returns how long after now the last check began that accepts a key, and the error of
+// the first that does not: a loaded machine makes checks late, which lengthens nothing.
+func acceptedFor(t *testing.T, memory *keys.Memory, plain string) (longest time.Duration, err error) {
 	t.Helper()
 	start := time.Now()
 	testenv.Await(t, "the key is refused", func() (any, bool) {
-		_, err := memory.Verify(t.Context(), plain)
-		if err != nil && !errors.Is(err, keys.ErrInvalid) {
-			t.Fatal(err)
+		began := time.Since(start)
+		if _, err = memory.Verify(t.Context(), plain); err == nil {
+			longest = began
 		}
 		return err, err != nil
 	})
-	return time.Since(start)
+	return longest, err
 }
 
 func TestMemoryReadsABusyKeyOnce(t *testing.T) {
@@ -62,8 +59,8 @@ func TestRevocationHoldsWithinASecondWithoutMessage(t *testing.T) {
 	if err := store.Revoke(t.Context(), key.ID); err != nil {
 		t.Fatal(err)
 	}
-	if took := refusedAfter(t, memory, plain); took > second {
-		t.Errorf("refused after %s", took)
+	if took, err := acceptedFor(t, memory, plain); took > time.Second || !errors.Is(err, keys.ErrInvalid) {
+		t.Errorf("accepted for %s, then %v", took, err)
 	}
 }
 
@@ -102,14 +99,14 @@ func TestRevocationIsPublished(t *testing.T) {
 		})
 		fastest = min(fastest, time.Since(start))
 	}
-	if fastest > second/3 {
+	if fastest > time.Second/2 {
 		t.Errorf("a change of limits took %s", fastest)
 	}
 	if err := store.Revoke(t.Context(), key.ID); err != nil {
 		t.Fatal(err)
 	}
-	if took := refusedAfter(t, memory, plain); took > second {
-		t.Errorf("refused after %s", took)
+	if took, err := acceptedFor(t, memory, plain); took > time.Second || !errors.Is(err, keys.ErrInvalid) {
+		t.Errorf("accepted for %s, then %v", took, err)
 	}
 }
 
@@ -141,8 +138,7 @@ func TestRedisThatIsAwayExtendsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.Close()
-	testenv.AwaitFor(t, second, "the key is not valid", func() (any, bool) {
-		_, err := memory.Verify(t.Context(), plain)
-		return err, err != nil
-	})
+	if took, _ := acceptedFor(t, memory, plain); took > time.Second {
+		t.Errorf("accepted for %s", took)
+	}
 }

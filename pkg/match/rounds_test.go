@@ -18,7 +18,7 @@ import (
 
 // latency is long beside the time that starting a call takes on a busy
 // machine, so that calls made at once overlap.
-const latency = 150 * time.Millisecond
+const latency = 300 * time.Millisecond
 
 // timeline notes when calls to the authority began and ended.
 type timeline struct {

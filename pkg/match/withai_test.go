@@ -60,7 +60,7 @@ func TestWithAnAIThatFailsMatchingIsAsWithout(t *testing.T) {
 		"slow": {Latency: aitest.Duration(time.Minute)},
 	} {
 		server := aitest.Start(t, aitest.Options{Faults: faults})
-		matcher, cat := smallMatcher(t, withAI(t, server.URL, ai.Options{Timeout: 200 * time.Millisecond}))
+		matcher, cat := smallMatcher(t, withAI(t, server.URL, ai.Options{Timeout: time.Second}))
 		got, err := matcher.Choose(t.Context(), premio, cat)
 		if got.Label != want.Label || got.MatchType != want.MatchType || fmt.Sprint(err) != fmt.Sprint(wantErr) {
 			t.Errorf("%s: got %+v, %v; want %+v, %v", name, got, err, want, wantErr)

@@ -92,11 +92,11 @@ func TestTheRateIsCountedOnce(t *testing.T) {
 func TestTheRateComesBack(t *testing.T) {
 	t.Parallel()
 	rates := pace.NewRates(redistest.Embedded(t).Client())
-	limit := pace.Limit{Key: "x", Rate: 50, Burst: 1}
+	limit := pace.Limit{Key: "x", Rate: 1, Burst: 1}
 	if got := takeRate(t, rates, limit); !got.Allowed {
 		t.Fatalf("%+v", got)
 	}
-	if got := takeRate(t, rates, limit); got.Allowed || got.RetryAfter > 20*time.Millisecond {
+	if got := takeRate(t, rates, limit); got.Allowed || got.RetryAfter > time.Second {
 		t.Fatalf("the second: %+v", got)
 	}
 	testenv.AwaitTrue(t, "one more", func() bool { return takeRate(t, rates, limit).Allowed })

@@ -266,10 +266,10 @@ func TestWhoWaitsAsksWhenTheFirstDies(t *testing.T) {
 		}
 		// To its renewals the lease is now another's: as if no process renewed it.
 		const left = 300 * time.Millisecond
+		begun := time.Now()
 		if err := conn.Client().Set(t.Context(), leases[0], "dead", left).Err(); err != nil {
 			t.Fatal(err)
 		}
-		begun := time.Now()
 		_, err = f.Details(t.Context(), f.toyota, fielderOf(0))
 		if took := time.Since(begun); err != nil || f.calls() != 1 || took < left/2 {
 			t.Errorf("%v, %d calls after %v", err, f.calls(), took)
@@ -324,7 +324,7 @@ func kind(err error) tra.Kind {
 
 func TestTheBreakerOpensAfterOutagesInARow(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		const pause = 300 * time.Millisecond
+		const pause = 2 * time.Second // longer than a busy machine takes for a question
 		for name, c := range map[string]struct {
 			faults tratest.Faults
 			opens  bool

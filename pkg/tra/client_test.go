@@ -187,10 +187,11 @@ func TestEveryFaultHasItsKind(t *testing.T) {
 		"a body too slow":    {tratest.Faults{SlowBody: tratest.Duration(time.Minute)}, tra.Unavailable, 200, true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			server := tratest.Start(t, tratest.Options{Faults: c.faults})
-			timeout := 10 * time.Second
+			timeout := time.Minute
 			if strings.Contains(name, "time") || strings.Contains(name, "slow") {
-				timeout = 50 * time.Millisecond
+				timeout = 2 * time.Second // the header comes within it
 			}
 			client := newClient(t, tra.Options{BaseURL: server.URL, Timeout: timeout})
 			_, err := client.Makes(t.Context())

@@ -95,7 +95,7 @@ func TestDeliveryWaitsForTheTurnOfItsKey(t *testing.T) {
 	for i := range 4 {
 		s.emit(t, webhook.BatchCompleted, fmt.Sprintf("batch%d", i))
 	}
-	webhooktest.Serve(t, s.client, s.sender, 8, 200*time.Millisecond)
+	webhooktest.Serve(t, s.client, s.sender, 8, time.Second)
 	if most := receiver.most.Load(); most != 1 {
 		t.Errorf("%d deliveries at once", most)
 	}
