@@ -21,6 +21,7 @@ import (
 
 	"ushuru/pkg/testenv"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/webhook"
 )
 
@@ -181,8 +182,8 @@ func (g *generator) request(ctx context.Context, base, method, path string, item
 // twoMakes is an authority with two makes.
 type twoMakes struct{}
 
-func (twoMakes) Makes(context.Context) ([]tra.Make, error) {
-	return []tra.Make{{ID: 1, Name: "TOYOTA"}, {ID: 2, Name: "MERCEDES"}}, nil
+func (twoMakes) Makes(context.Context) ([]catalogue.Make, error) {
+	return []catalogue.Make{{ID: 1, Name: "TOYOTA"}, {ID: 2, Name: "MERCEDES"}}, nil
 }
 
 func (twoMakes) ModelBodies(_ context.Context, makeID int) ([]string, error) {

@@ -18,6 +18,7 @@ import (
 	"ushuru/pkg/metrics"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -29,9 +30,9 @@ func matchLabel(store *tra.Store, engine *tasks.Engine, matcher *match.Matcher, 
 		if err != nil {
 			return nil, err
 		}
-		catalogue, err := store.Catalogue(ctx)
+		cat, err := store.Catalogue(ctx)
 		if err == nil {
-			if entries, known := catalogue.Of(subject.Car.Make); known && entries.Pending {
+			if entries, known := cat.Of(subject.Car.Make); known && entries.Pending {
 				err = fmt.Errorf("%w: nothing of %s", tra.ErrNoCatalogue, entries.Make.Name)
 			}
 		}
@@ -44,31 +45,31 @@ func matchLabel(store *tra.Store, engine *tasks.Engine, matcher *match.Matcher, 
 		}
 		choose := matcher.Choose
 		if subject.ModelBody != "" {
-			choose = func(_ context.Context, car vehicle.Car, catalogue *tra.Catalogue) (match.Choice, error) {
-				return matcher.ChooseLabel(car, catalogue, subject.ModelBody)
+			choose = func(_ context.Context, car vehicle.Car, cat *catalogue.Catalogue) (match.Choice, error) {
+				return matcher.ChooseLabel(car, cat, subject.ModelBody)
 			}
 		}
-		choice, err := choose(ctx, subject.Car, catalogue)
+		choice, err := choose(ctx, subject.Car, cat)
 		if refused, ok := errors.AsType[*match.Error](err); ok {
 			counts.Match("", "")
-			choices := candidateChoices(matcher, subject.Car, catalogue, refused.Candidates)
+			choices := candidateChoices(matcher, subject.Car, cat, refused.Candidates)
 			return refuse(ctx, job, subject, refused, choices, store.Known())
 		}
 		if err != nil || choice.MatchedBy == vehicle.ByCode || choice.MatchedBy == vehicle.ByCaller {
 			return matchOutput{Choice: choice}, err
 		}
-		return matchOutput{Choice: choice, Others: otherEntries(ctx, matcher, subject.Car, catalogue, choice, store.Known())}, nil
+		return matchOutput{Choice: choice, Others: otherEntries(ctx, matcher, subject.Car, cat, choice, store.Known())}, nil
 	}
 }
 
 // otherEntries returns the entries that the car may be instead of the chosen one,
 // with their taxes as far as they are known.
 func otherEntries(
-	ctx context.Context, matcher *match.Matcher, car vehicle.Car, catalogue *tra.Catalogue, choice match.Choice,
+	ctx context.Context, matcher *match.Matcher, car vehicle.Car, cat *catalogue.Catalogue, choice match.Choice,
 	known authorityAnswers,
 ) []vehicle.Candidate {
-	others := matcher.Others(car, catalogue, choice)
-	priced := refusedMatch{Candidates: others, Choices: candidateChoices(matcher, car, catalogue, others)}
+	others := matcher.Others(car, cat, choice)
+	priced := refusedMatch{Candidates: others, Choices: candidateChoices(matcher, car, cat, others)}
 	_ = priced.price(ctx, car, known) // what is not known has no price
 	return priced.Candidates
 }
@@ -77,7 +78,7 @@ func otherEntries(
 // those that are cached of a *tra.Known.
 type authorityAnswers interface {
 	match.Lister
-	Details(ctx context.Context, mk tra.Make, v tra.Vehicle) (tra.Calculation, error)
+	Details(ctx context.Context, mk catalogue.Make, v catalogue.Vehicle) (tra.Calculation, error)
 }
 
 // staleAnswers are the authority's answers that have expired, for the time in which

@@ -15,6 +15,7 @@ import (
 	"ushuru/pkg/match"
 	"ushuru/pkg/message"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -54,12 +55,12 @@ func refuse(
 // candidateChoices returns the choice of each candidate, as if the caller had
 // chosen it. The make of the candidate replaces an unknown one.
 func candidateChoices(
-	matcher *match.Matcher, car vehicle.Car, catalogue *tra.Catalogue, candidates []vehicle.Candidate,
+	matcher *match.Matcher, car vehicle.Car, cat *catalogue.Catalogue, candidates []vehicle.Candidate,
 ) []match.Choice {
 	choices := make([]match.Choice, len(candidates))
 	for i, candidate := range candidates {
 		car.Make = candidate.Make
-		choices[i], _ = matcher.ChooseLabel(car, catalogue, candidate.ModelBody) // an empty Choice has no price
+		choices[i], _ = matcher.ChooseLabel(car, cat, candidate.ModelBody) // an empty Choice has no price
 	}
 	return choices
 }

@@ -11,6 +11,7 @@ import (
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -19,7 +20,7 @@ import (
 // the taxes of some.
 type pricedLabels map[string]string
 
-func (pricedLabels) List(_ context.Context, _ tra.Make, v tra.Vehicle) ([]string, error) {
+func (pricedLabels) List(_ context.Context, _ catalogue.Make, v catalogue.Vehicle) ([]string, error) {
 	switch {
 	case v.YOM == 0:
 		return []string{"2018"}, nil
@@ -31,7 +32,7 @@ func (pricedLabels) List(_ context.Context, _ tra.Make, v tra.Vehicle) ([]string
 	return []string{"1001 - 1500 CC"}, nil
 }
 
-func (p pricedLabels) Details(_ context.Context, _ tra.Make, v tra.Vehicle) (tra.Calculation, error) {
+func (p pricedLabels) Details(_ context.Context, _ catalogue.Make, v catalogue.Vehicle) (tra.Calculation, error) {
 	text, ok := p[v.ModelBody]
 	if !ok {
 		return tra.Calculation{}, tra.ErrNotKnown
@@ -42,7 +43,7 @@ func (p pricedLabels) Details(_ context.Context, _ tra.Make, v tra.Vehicle) (tra
 
 func TestARefusalHasTheCarAndPrices(t *testing.T) {
 	t.Parallel()
-	nissan := tra.Make{ID: 1, Name: "NISSAN"}
+	nissan := catalogue.Make{ID: 1, Name: "NISSAN"}
 	refused := func() (*match.Error, []match.Choice) {
 		var candidates []vehicle.Candidate
 		var choices []match.Choice

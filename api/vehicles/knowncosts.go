@@ -25,7 +25,7 @@ func (s *Resource) KnownCosts(
 		return nil, err
 	}
 	given.Apply(&car)
-	catalogue, err := s.options.Catalogue.Catalogue(ctx)
+	cat, err := s.options.Catalogue.Catalogue(ctx)
 	if errors.Is(err, tra.ErrNoCatalogue) {
 		return nil, nil //nolint:nilnil // none is known
 	}
@@ -37,7 +37,7 @@ func (s *Resource) KnownCosts(
 		input := vehicle.QuoteInput{
 			Make: chassis.Normalise(car.Make), ModelBody: label, Year: car.Year, Fuel: car.Fuel, EngineCC: car.EngineCC,
 		}
-		choice, err := s.matcher.ChooseLabel(input.Car(), catalogue, label)
+		choice, err := s.matcher.ChooseLabel(input.Car(), cat, label)
 		if err != nil {
 			continue // the list has changed
 		}

@@ -22,6 +22,7 @@ import (
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -86,16 +87,16 @@ func (s *Resource) Years(w http.ResponseWriter, plain *http.Request) error {
 	if err != nil {
 		return err
 	}
-	catalogue, err := s.catalogue(r.Context())
+	cat, err := s.catalogue(r.Context())
 	if err != nil {
 		return err
 	}
-	label, err := s.findLabel(r.Context(), catalogue, req)
+	label, err := s.findLabel(r.Context(), cat, req)
 	if err != nil {
 		return err
 	}
 	req.car.Make, req.car.ModelBody = chassis.Normalise(label.Make.Name), label.Text
-	found, unknown, err := s.knownYears(r.Context(), catalogue, label, req)
+	found, unknown, err := s.knownYears(r.Context(), cat, label, req)
 	if err == nil {
 		unknown, err = s.notRunning(r.Context(), unknown, &found)
 	}
@@ -123,18 +124,18 @@ func (s *Resource) Years(w http.ResponseWriter, plain *http.Request) error {
 }
 
 // findLabel returns the label of a request, of whose makes there must be one.
-func (s *Resource) findLabel(ctx context.Context, catalogue *tra.Catalogue, req yearsRequest) (tra.Label, error) {
-	makes, pending := catalogue.Makes(), false
+func (s *Resource) findLabel(ctx context.Context, cat *catalogue.Catalogue, req yearsRequest) (catalogue.Label, error) {
+	makes, pending := cat.Makes(), false
 	if req.make != "" {
-		entries, known := catalogue.Of(req.make)
+		entries, known := cat.Of(req.make)
 		if !known {
-			return tra.Label{}, errMakeNotFound
+			return catalogue.Label{}, errMakeNotFound
 		}
-		makes = []tra.Make{entries.Make}
+		makes = []catalogue.Make{entries.Make}
 	}
-	var exact, alike []tra.Label
+	var exact, alike []catalogue.Label
 	for _, mk := range makes {
-		entries, _ := catalogue.Of(mk.Name)
+		entries, _ := cat.Of(mk.Name)
 		pending = pending || entries.Pending
 		for _, label := range entries.Labels {
 			switch {
@@ -146,7 +147,7 @@ func (s *Resource) findLabel(ctx context.Context, catalogue *tra.Catalogue, req 
 		}
 	}
 	if len(exact) == 0 { // one of each make
-		exact = slices.CompactFunc(alike, func(a, b tra.Label) bool { return a.Make == b.Make })
+		exact = slices.CompactFunc(alike, func(a, b catalogue.Label) bool { return a.Make == b.Make })
 	}
 	switch {
 	case len(exact) == 1:
@@ -157,11 +158,11 @@ func (s *Resource) findLabel(ctx context.Context, catalogue *tra.Catalogue, req 
 			names[i] = label.Make.Name
 		}
 		makes := message.Values{"makes": strings.Join(names, ", ")}
-		return tra.Label{}, problem.New(http.StatusBadRequest, "make_ambiguous", makes)
+		return catalogue.Label{}, problem.New(http.StatusBadRequest, "make_ambiguous", makes)
 	case pending:
-		return tra.Label{}, errCatalogueMissing.WithCause(s.requestSync(ctx))
+		return catalogue.Label{}, errCatalogueMissing.WithCause(s.requestSync(ctx))
 	}
-	return tra.Label{}, errLabelNotFound
+	return catalogue.Label{}, errLabelNotFound
 }
 
 // sameLabel compares labels with case and white space folded, as for a quote.
@@ -172,12 +173,12 @@ func sameLabel(a, b string) bool {
 // knownYears returns the years of a label with what is known of each, and the quotes
 // that request what is not.
 func (s *Resource) knownYears(
-	ctx context.Context, catalogue *tra.Catalogue, label tra.Label, req yearsRequest,
+	ctx context.Context, cat *catalogue.Catalogue, label catalogue.Label, req yearsRequest,
 ) (found vehicle.ModelYears, unknown []vehicle.QuoteInput, err error) {
 	car := req.car
 	found = vehicle.ModelYears{Make: label.Make.Name, ModelBody: label.Text, Years: []vehicle.YearTaxes{}}
 	known := s.options.Catalogue.Known()
-	list, err := known.List(ctx, label.Make, tra.Vehicle{ModelBody: label.Text})
+	list, err := known.List(ctx, label.Make, catalogue.Vehicle{ModelBody: label.Text})
 	if errors.Is(err, tra.ErrNotKnown) { // the quote of any year fetches the list
 		car.Year = time.Now().Year() - typicalAge
 		return found, []vehicle.QuoteInput{car}, nil
@@ -186,11 +187,11 @@ func (s *Resource) knownYears(
 		return found, nil, err
 	}
 	found.Listed = true
-	choice, err := s.matcher.ChooseLabel(car.Car(), catalogue, label.Text)
+	choice, err := s.matcher.ChooseLabel(car.Car(), cat, label.Text)
 	if err != nil {
 		return found, nil, err
 	}
-	years := slices.Sorted(slices.Values(tra.YearsOf(list)))
+	years := slices.Sorted(slices.Values(catalogue.YearsOf(list)))
 	slices.Reverse(years)
 	for _, year := range years[:min(len(years), maxModelYears)] {
 		car.Year = year

@@ -13,6 +13,7 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -23,8 +24,8 @@ const longAgo = 45 // years, more than one request asks for
 // two fuels, and one of many years.
 type yearsAuthority struct{ *httptest.Server }
 
-func (yearsAuthority) Makes(context.Context) ([]tra.Make, error) {
-	return []tra.Make{{ID: 1, Name: "TOYOTA"}, {ID: 2, Name: "MERCEDES"}}, nil
+func (yearsAuthority) Makes(context.Context) ([]catalogue.Make, error) {
+	return []catalogue.Make{{ID: 1, Name: "TOYOTA"}, {ID: 2, Name: "MERCEDES"}}, nil
 }
 
 func (yearsAuthority) ModelBodies(_ context.Context, makeID int) ([]string, error) {
@@ -80,16 +81,16 @@ func yearsAPI(t *testing.T, limits pace.Limits) (request.Handler, *apitest.Parts
 	if err != nil {
 		t.Fatal(err)
 	}
-	known, toyota := tra.NewAuthority(client, store, tra.AuthorityOptions{}), tra.Make{ID: 1, Name: "TOYOTA"}
+	known, toyota := tra.NewAuthority(client, store, tra.AuthorityOptions{}), catalogue.Make{ID: 1, Name: "TOYOTA"}
 	for _, label := range []string{"VITZ - NCP131 - HATCHBACK", "NOAH - ZRR70 - VAN"} {
-		if _, err := known.List(t.Context(), toyota, tra.Vehicle{ModelBody: label}); err != nil {
+		if _, err := known.List(t.Context(), toyota, catalogue.Vehicle{ModelBody: label}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := known.List(t.Context(), toyota, tra.Vehicle{ModelBody: "NOAH - ZRR70 - VAN", YOM: 2000}); err != nil {
+	if _, err := known.List(t.Context(), toyota, catalogue.Vehicle{ModelBody: "NOAH - ZRR70 - VAN", YOM: 2000}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := known.List(t.Context(), toyota, tra.Vehicle{ModelBody: "NOAH - ZRR70 - VAN", YOM: 2000, Country: "JAPAN"}); err != nil {
+	if _, err := known.List(t.Context(), toyota, catalogue.Vehicle{ModelBody: "NOAH - ZRR70 - VAN", YOM: 2000, Country: "JAPAN"}); err != nil {
 		t.Fatal(err)
 	}
 	return api, p

@@ -8,6 +8,7 @@ import (
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 )
 
 // maxNamed is how many words of a text are taken for the name of a car.
@@ -17,7 +18,7 @@ const maxNamed = 8
 // or by a chassis number, and the words that the entries are searched for with. No make is
 // returned when the text names none.
 func (s *Resource) FindNamed(parent context.Context, text string) (makes []string, query string, err error) {
-	catalogue, err := s.catalogue(parent)
+	cat, err := s.catalogue(parent)
 	if err != nil {
 		return nil, "", err
 	}
@@ -25,19 +26,19 @@ func (s *Resource) FindNamed(parent context.Context, text string) (makes []strin
 	if len(words) > maxNamed {
 		return nil, "", nil
 	}
-	all := catalogue.Makes()
+	all := cat.Makes()
 	for _, code := range codesIn(words) {
-		if makes := holding(catalogue, all, code); len(makes) > 0 {
+		if makes := holding(cat, all, code); len(makes) > 0 {
 			return makes, code, nil
 		}
 	}
-	mk, rest, isNamed := makeIn(catalogue, words)
+	mk, rest, isNamed := makeIn(cat, words)
 	if isNamed {
-		all, words = []tra.Make{mk}, rest
+		all, words = []catalogue.Make{mk}, rest
 	}
 	for to := len(words); to > 0; to-- { // what follows the model may be anything
 		query := strings.Join(words[:to], " ")
-		if makes := holding(catalogue, all, query); len(makes) > 0 {
+		if makes := holding(cat, all, query); len(makes) > 0 {
 			return makes, query, nil
 		}
 	}
@@ -51,11 +52,11 @@ func (s *Resource) FindNamed(parent context.Context, text string) (makes []strin
 // first, and the chassis code that the query is; "" for none. No model is returned of a make that
 // the authority does not have.
 func (s *Resource) ListModels(parent context.Context, mk, query string) (models []string, code string, err error) {
-	catalogue, err := s.catalogue(parent)
+	cat, err := s.catalogue(parent)
 	if err != nil {
 		return nil, "", err
 	}
-	entries, known := catalogue.Of(chassis.Normalise(mk))
+	entries, known := cat.Of(chassis.Normalise(mk))
 	if !known {
 		return nil, "", nil
 	}
@@ -71,12 +72,12 @@ func (s *Resource) ListModels(parent context.Context, mk, query string) (models 
 }
 
 // catalogue returns what the authority lists; its absence lets a worker fetch it.
-func (s *Resource) catalogue(ctx context.Context) (*tra.Catalogue, error) {
-	catalogue, err := s.options.Catalogue.Catalogue(ctx)
+func (s *Resource) catalogue(ctx context.Context) (*catalogue.Catalogue, error) {
+	cat, err := s.options.Catalogue.Catalogue(ctx)
 	if errors.Is(err, tra.ErrNoCatalogue) {
 		return nil, errCatalogueMissing.WithCause(s.requestSync(ctx))
 	}
-	return catalogue, err
+	return cat, err
 }
 
 // codesIn returns the chassis codes of what may be a chassis number, the likeliest first.
@@ -94,10 +95,10 @@ func codesIn(words []string) (codes []string) {
 
 // makeIn returns the make that some words name, as the market or the authority spells it, and
 // the other words.
-func makeIn(catalogue *tra.Catalogue, words []string) (mk tra.Make, rest []string, ok bool) {
+func makeIn(cat *catalogue.Catalogue, words []string) (mk catalogue.Make, rest []string, ok bool) {
 	for from := range words {
 		for to := len(words); to > from; to-- {
-			if mk, ok = catalogue.Make(chassis.AuthorityMake(strings.Join(words[from:to], " "))); ok {
+			if mk, ok = cat.Make(chassis.AuthorityMake(strings.Join(words[from:to], " "))); ok {
 				return mk, slices.Concat(words[:from], words[to:]), true
 			}
 		}
@@ -106,10 +107,10 @@ func makeIn(catalogue *tra.Catalogue, words []string) (mk tra.Make, rest []strin
 }
 
 // holding returns those of some makes that have an entry which a query names.
-func holding(catalogue *tra.Catalogue, of []tra.Make, query string) (makes []string) {
+func holding(cat *catalogue.Catalogue, of []catalogue.Make, query string) (makes []string) {
 	for _, mk := range of {
-		entries, known := catalogue.Of(mk.Name)
-		if known && slices.ContainsFunc(entries.Search(query), func(l tra.Label) bool { return isNamedBy(l, query) }) {
+		entries, known := cat.Of(mk.Name)
+		if known && slices.ContainsFunc(entries.Search(query), func(l catalogue.Label) bool { return isNamedBy(l, query) }) {
 			makes = append(makes, mk.Name)
 		}
 	}
@@ -118,7 +119,7 @@ func holding(catalogue *tra.Catalogue, of []tra.Make, query string) (makes []str
 
 // isNamedBy reports whether a query begins with a word of the entry's model, or with its code:
 // the words that follow may only say which (hybrid, wagon).
-func isNamedBy(l tra.Label, query string) bool {
+func isNamedBy(l catalogue.Label, query string) bool {
 	words := strings.Fields(query)
 	for to := range words {
 		key := chassis.NameKey(strings.Join(words[:to+1], ""))

@@ -21,6 +21,7 @@ import (
 	"ushuru/pkg/match"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/tasks"
 )
 
@@ -91,13 +92,13 @@ func (s *Resource) List(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	ctx := r.Context()
-	catalogue, err := s.catalogue(ctx)
+	cat, err := s.catalogue(ctx)
 	if err != nil {
 		return err
 	}
-	search := func() (vehicleList, error) { return makesOf(catalogue, query) }
+	search := func() (vehicleList, error) { return makesOf(cat, query) }
 	if name := query.Get("make"); name != "" {
-		entries, known := catalogue.Of(chassis.Normalise(name))
+		entries, known := cat.Of(chassis.Normalise(name))
 		switch {
 		case !known:
 			return errMakeNotFound
@@ -136,9 +137,9 @@ func (s *Resource) requestSync(ctx context.Context) error {
 	return s.options.Tasks.EnqueueOnce(ctx, tasks.TypeSync, syncSlot, time.Now())
 }
 
-func makesOf(catalogue *tra.Catalogue, query url.Values) (found vehicleList, err error) {
+func makesOf(cat *catalogue.Catalogue, query url.Values) (found vehicleList, err error) {
 	names, wanted := []string{}, chassis.NameKey(query.Get("q"))
-	for _, mk := range catalogue.Makes() {
+	for _, mk := range cat.Makes() {
 		if strings.Contains(chassis.NameKey(mk.Name), wanted) {
 			names = append(names, mk.Name)
 		}
@@ -148,7 +149,7 @@ func makesOf(catalogue *tra.Catalogue, query url.Values) (found vehicleList, err
 	return found, err
 }
 
-func labelsOf(entries *tra.Entries, query url.Values) (vehicleList, error) {
+func labelsOf(entries *catalogue.Entries, query url.Values) (vehicleList, error) {
 	labels := entries.Search(query.Get("q"))
 	found := vehicleList{Make: entries.Make.Name, Total: len(labels), Vehicles: []vehicleEntry{}}
 	page, next, err := request.Paginate(query, labels)

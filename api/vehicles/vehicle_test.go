@@ -16,6 +16,7 @@ import (
 	"ushuru/pkg/money"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -23,8 +24,8 @@ import (
 // twoMakes is an authority with two makes.
 type twoMakes struct{}
 
-func (twoMakes) Makes(context.Context) ([]tra.Make, error) {
-	return []tra.Make{{ID: 1, Name: "TOYOTA"}, {ID: 2, Name: "MERCEDES"}}, nil
+func (twoMakes) Makes(context.Context) ([]catalogue.Make, error) {
+	return []catalogue.Make{{ID: 1, Name: "TOYOTA"}, {ID: 2, Name: "MERCEDES"}}, nil
 }
 
 func (twoMakes) ModelBodies(_ context.Context, makeID int) ([]string, error) {

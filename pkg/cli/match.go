@@ -12,6 +12,7 @@ import (
 	"ushuru/pkg/match"
 	"ushuru/pkg/match/evaluate"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 )
 
 // matchCommand matches cars against a catalogue.
@@ -27,7 +28,7 @@ type matchCommand struct {
 
 // Run is called by kong.
 func (c *matchCommand) Run(r *run) error {
-	catalogue, facts, err := c.catalogue(r)
+	cat, facts, err := c.catalogue(r)
 	if err != nil {
 		return err
 	}
@@ -42,10 +43,10 @@ func (c *matchCommand) Run(r *run) error {
 	}
 	defer func() { _ = in.Close() }()
 	if !c.Text() && !c.CSV() {
-		return evaluate.Lines(r.ctx, match.New(options), in, r.Out, catalogue, c.Explain)
+		return evaluate.Lines(r.ctx, match.New(options), in, r.Out, cat, c.Explain)
 	}
 	var lines bytes.Buffer
-	if err := evaluate.Lines(r.ctx, match.New(options), in, &lines, catalogue, c.Explain); err != nil {
+	if err := evaluate.Lines(r.ctx, match.New(options), in, &lines, cat, c.Explain); err != nil {
 		return err
 	}
 	var found []matchedLine
@@ -79,7 +80,7 @@ type matchedLine struct {
 	Code        string          `json:"code"`
 }
 
-func (c *matchCommand) catalogue(r *run) (*tra.Catalogue, match.Facts, error) {
+func (c *matchCommand) catalogue(r *run) (*catalogue.Catalogue, match.Facts, error) {
 	if c.Catalogue != "" {
 		return readCatalogue(r, c.Catalogue)
 	}
@@ -87,15 +88,15 @@ func (c *matchCommand) catalogue(r *run) (*tra.Catalogue, match.Facts, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	catalogue, err := tra.NewStore(conn.Client(), tra.StoreOptions{}).Catalogue(r.ctx)
+	cat, err := tra.NewStore(conn.Client(), tra.StoreOptions{}).Catalogue(r.ctx)
 	if errors.Is(err, tra.ErrNoCatalogue) {
 		return nil, nil, errors.New(
 			"the catalogue has not been synced; start a worker with the role authority, or use --catalogue")
 	}
-	return catalogue, nil, err
+	return cat, nil, err
 }
 
-func readCatalogue(r *run, name string) (*tra.Catalogue, match.Facts, error) {
+func readCatalogue(r *run, name string) (*catalogue.Catalogue, match.Facts, error) {
 	file, err := r.Open(name)
 	if err != nil {
 		return nil, nil, err

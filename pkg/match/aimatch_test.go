@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"ushuru/pkg/match/selection"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
@@ -36,8 +36,8 @@ func firstShown(q selection.Question) (selection.Answer, error) {
 }
 
 // fuzzyCatalogue has labels whose facts are given.
-func fuzzyCatalogue() (*tra.Catalogue, Facts) {
-	cat := tra.NewCatalogue([]tra.MakeLabels{{Make: tra.Make{ID: 1, Name: "TOYOTA"}, Labels: []string{
+func fuzzyCatalogue() (*catalogue.Catalogue, Facts) {
+	cat := catalogue.New([]catalogue.MakeLabels{{Make: catalogue.Make{ID: 1, Name: "TOYOTA"}, Labels: []string{
 		"BELTA - KSP92 - SEDAN", "BELTA - SCP92 - SEDAN", "VOXY - MZRA90W - MINIVAN", "VOXY - MZRA95W - MINIVAN",
 		"HARRIER - ACU30W - SUV", "PASSO - KGC15 - HATCHBACK", "DYNA - XZU600 - TRUCK",
 	}}})

@@ -4,21 +4,21 @@ import (
 	"fmt"
 	"testing"
 
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
 // largeCatalogue has 20,000 labels of ten makes with 300 models each.
-func largeCatalogue() *tra.Catalogue {
-	var makes []tra.MakeLabels
+func largeCatalogue() *catalogue.Catalogue {
+	var makes []catalogue.MakeLabels
 	for m := range 10 {
-		mk := tra.MakeLabels{Make: tra.Make{ID: m, Name: fmt.Sprintf("MAKE%d", m)}}
+		mk := catalogue.MakeLabels{Make: catalogue.Make{ID: m, Name: fmt.Sprintf("MAKE%d", m)}}
 		for i := range 2000 {
 			mk.Labels = append(mk.Labels, fmt.Sprintf("MODEL%c%c - %c%cE%d%c - WAGON", 'A'+i%300/26, 'A'+i%26, 'A'+i/26%26, 'A'+i%26, 100+i/26, 'G'+m))
 		}
 		makes = append(makes, mk)
 	}
-	return tra.NewCatalogue(makes)
+	return catalogue.New(makes)
 }
 
 func BenchmarkChooseExactHit(b *testing.B) {

@@ -11,7 +11,7 @@ import (
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/message"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
@@ -31,7 +31,7 @@ type Scored struct {
 // Explain is Choose, with up to ten entries of the authority's that are
 // nearest to the car, the chosen one or those that fit first. They are for a
 // person to choose from.
-func (m *Matcher) Explain(ctx context.Context, car vehicle.Car, cat *tra.Catalogue) (Choice, []Scored, error) {
+func (m *Matcher) Explain(ctx context.Context, car vehicle.Car, cat *catalogue.Catalogue) (Choice, []Scored, error) {
 	choice, err := m.Choose(ctx, car, cat)
 	if refused, ok := errors.AsType[*Error](err); ok {
 		return Choice{}, refused.scored, err
@@ -40,7 +40,7 @@ func (m *Matcher) Explain(ctx context.Context, car vehicle.Car, cat *tra.Catalog
 		return Choice{}, nil, err
 	}
 	q := newQuery(car, m.indexes(cat).of(entriesOf(cat, choice.Make)))
-	return choice, q.scored(firstCode(car, q.entries), []tra.Label{tra.ParseLabel(choice.Make, choice.Label)}), nil
+	return choice, q.scored(firstCode(car, q.entries), []catalogue.Label{catalogue.ParseLabel(choice.Make, choice.Label)}), nil
 }
 
 // maxOthers is how many other entries Others returns.
@@ -48,7 +48,7 @@ const maxOthers = 5
 
 // Others returns up to five entries that the car may be instead of the chosen one,
 // the likeliest first.
-func (m *Matcher) Others(car vehicle.Car, cat *tra.Catalogue, choice Choice) (others []vehicle.Candidate) {
+func (m *Matcher) Others(car vehicle.Car, cat *catalogue.Catalogue, choice Choice) (others []vehicle.Candidate) {
 	q := newQuery(car, m.indexes(cat).of(entriesOf(cat, choice.Make)))
 	for _, s := range q.scored(firstCode(car, q.entries), nil) {
 		if s.ModelBody != choice.Label && len(others) < maxOthers {
@@ -60,12 +60,12 @@ func (m *Matcher) Others(car vehicle.Car, cat *tra.Catalogue, choice Choice) (ot
 
 // refuse makes an error that names first the entries that fit, then those
 // nearby.
-func (q *query) refuse(key string, with values, listed chassis.Code, fitting []tra.Label) *Error {
+func (q *query) refuse(key string, with values, listed chassis.Code, fitting []catalogue.Label) *Error {
 	return refusal(key, with).with(q.scored(listed, fitting))
 }
 
 // refuseInOrder is refuse with the fitting entries in the given order.
-func (q *query) refuseInOrder(key string, with values, listed chassis.Code, fitting []tra.Label) *Error {
+func (q *query) refuseInOrder(key string, with values, listed chassis.Code, fitting []catalogue.Label) *Error {
 	scored := make([]Scored, 0, MaxCandidates)
 	for _, label := range fitting[:min(len(fitting), MaxCandidates)] {
 		scored = append(scored, q.newScored(listed, q.index.of(label), 1))
@@ -87,7 +87,7 @@ func (e *Error) with(scored []Scored) *Error {
 
 // refuseUnnamed refuses a code that is absent, or that the authority has only
 // with another body letter under a model that the listing does not name.
-func (q *query) refuseUnnamed(code chassis.Code, fitting []tra.Label) *Error {
+func (q *query) refuseUnnamed(code chassis.Code, fitting []catalogue.Label) *Error {
 	if len(fitting) == 0 {
 		return q.refuse("no_match.code", values{"code": code.Code, "make": q.entries.Make.Name}, code, nil)
 	}
@@ -100,16 +100,16 @@ func (q *query) refuseUnnamed(code chassis.Code, fitting []tra.Label) *Error {
 
 // scored lists the entries that fit, those of the listing's fuel, size, year
 // and body first, and then the nearest others.
-func (q *query) scored(code chassis.Code, fitting []tra.Label) []Scored {
+func (q *query) scored(code chassis.Code, fitting []catalogue.Label) []Scored {
 	class := q.fuelClass(code)
-	points := func(label tra.Label) float64 {
+	points := func(label catalogue.Label) float64 {
 		if i, ok := q.index.byText[label.Text]; ok {
 			return q.features(class, &q.index.labels[i])
 		}
 		return 0
 	}
 	fitting = slices.Clone(fitting)
-	slices.SortStableFunc(fitting, func(a, b tra.Label) int { return cmp.Compare(points(b), points(a)) })
+	slices.SortStableFunc(fitting, func(a, b catalogue.Label) int { return cmp.Compare(points(b), points(a)) })
 	var scored []Scored
 	for _, label := range fitting {
 		scored = append(scored, q.newScored(code, q.index.of(label), 1))
@@ -204,7 +204,7 @@ func (q *query) compareFacts(parts *message.Parts, code chassis.Code, label *ind
 }
 
 // models returns the different models of labels.
-func models(labels []tra.Label) string {
+func models(labels []catalogue.Label) string {
 	var names []string
 	for _, label := range labels {
 		if !slices.Contains(names, label.Model) {

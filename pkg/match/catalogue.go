@@ -8,7 +8,7 @@ import (
 	"io"
 	"slices"
 
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 )
 
 // LoadCatalogueCSV reads a catalogue from comma-separated text with a header
@@ -16,7 +16,7 @@ import (
 // needed; cc, fuel, year_from and year_to give facts where the header has
 // them; others are ignored, and so are lines that begin with #. The makes are
 // numbered from 1 in their order: such numbers mean nothing to the authority.
-func LoadCatalogueCSV(in io.Reader) (*tra.Catalogue, Facts, error) {
+func LoadCatalogueCSV(in io.Reader) (*catalogue.Catalogue, Facts, error) {
 	buffered := bufio.NewReader(in)
 	if mark, _ := buffered.Peek(3); string(mark) == "\ufeff" {
 		_, _ = buffered.Discard(3)
@@ -35,7 +35,7 @@ func LoadCatalogueCSV(in io.Reader) (*tra.Catalogue, Facts, error) {
 	for {
 		row, err := r.Read()
 		if errors.Is(err, io.EOF) {
-			return tra.NewCatalogue(table.makes), table.facts, nil
+			return catalogue.New(table.makes), table.facts, nil
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("match: catalogue: %w", err)
@@ -50,7 +50,7 @@ func LoadCatalogueCSV(in io.Reader) (*tra.Catalogue, Facts, error) {
 // catalogueTable is a catalogue that is being read.
 type catalogueTable struct {
 	header []string
-	makes  []tra.MakeLabels
+	makes  []catalogue.MakeLabels
 	index  map[string]int // of a make in makes
 	facts  Facts
 }
@@ -71,7 +71,7 @@ func (t *catalogueTable) add(row []string) bool {
 	if !known {
 		i = len(t.makes)
 		t.index[mk] = i
-		t.makes = append(t.makes, tra.MakeLabels{Make: tra.Make{ID: i + 1, Name: mk}})
+		t.makes = append(t.makes, catalogue.MakeLabels{Make: catalogue.Make{ID: i + 1, Name: mk}})
 	}
 	t.makes[i].Labels = append(t.makes[i].Labels, label)
 	fact := readFact(cell("cc"), cell("fuel"), cell("year_from"), cell("year_to"))

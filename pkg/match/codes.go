@@ -6,14 +6,14 @@ import (
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/match/naming"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
 // listedCodes reads the chassis codes of a listing, from the best field that
 // holds one: the code as listed, the code already stripped, the frame number,
 // a code inside grade or name, with its prefix or known to the authority.
-func listedCodes(car vehicle.Car, entries *tra.Entries) []chassis.Code {
+func listedCodes(car vehicle.Car, entries *catalogue.Entries) []chassis.Code {
 	for _, cell := range []string{car.RawModelCode, car.ModelCode, car.FrameNumber} {
 		switch codes := chassis.ParseAll(cell); len(codes) {
 		case 0:
@@ -35,7 +35,7 @@ func listedCodes(car vehicle.Car, entries *tra.Entries) []chassis.Code {
 }
 
 // firstCode returns the first of the listed codes; an empty one for a listing without.
-func firstCode(car vehicle.Car, entries *tra.Entries) (code chassis.Code) {
+func firstCode(car vehicle.Car, entries *catalogue.Entries) (code chassis.Code) {
 	if codes := listedCodes(car, entries); len(codes) > 0 {
 		code = codes[0]
 	}
@@ -43,7 +43,7 @@ func firstCode(car vehicle.Car, entries *tra.Entries) (code chassis.Code) {
 }
 
 // splitMasked splits a code and a masked serial without a hyphen: KSP1302103***.
-func splitMasked(cell string, entries *tra.Entries) []chassis.Code {
+func splitMasked(cell string, entries *catalogue.Entries) []chassis.Code {
 	if !strings.Contains(cell, "*") {
 		return nil
 	}
@@ -59,7 +59,7 @@ func splitMasked(cell string, entries *tra.Entries) []chassis.Code {
 // codeWords finds words of name and grade that are codes which the authority
 // lists, letter by letter. Shorter words and words without both letters and
 // digits could be anything.
-func codeWords(car vehicle.Car, entries *tra.Entries) (codes []chassis.Code) {
+func codeWords(car vehicle.Car, entries *catalogue.Entries) (codes []chassis.Code) {
 	for _, word := range append(naming.Words(car.Model), naming.Words(car.Version)...) {
 		digits := len(naming.Digits(word))
 		shaped := len(word) >= 5 && 0 < digits && digits < len(word)
@@ -78,7 +78,7 @@ func codeWords(car vehicle.Car, entries *tra.Entries) (codes []chassis.Code) {
 // as a code and a frame serial (NKE1657161960; of several cuts the one with
 // the longest code). A prefix must fit the year: GFC27 is a code of 2016 and
 // later, so it is not GF-C27. Two readings are two codes.
-func splitGlued(code chassis.Code, year int, entries *tra.Entries) []chassis.Code {
+func splitGlued(code chassis.Code, year int, entries *catalogue.Entries) []chassis.Code {
 	if code.Prefix != "" || code.Frame || isListed(code.Code, entries) {
 		return []chassis.Code{code}
 	}
@@ -100,7 +100,7 @@ func splitGlued(code chassis.Code, year int, entries *tra.Entries) []chassis.Cod
 	return readings
 }
 
-func isListed(code string, entries *tra.Entries) bool {
+func isListed(code string, entries *catalogue.Entries) bool {
 	if len(entries.ByCode(code)) > 0 || len(entries.ByStem(code)) > 0 {
 		return true
 	}
@@ -110,9 +110,9 @@ func isListed(code string, entries *tra.Entries) bool {
 
 // withOtherLetter lists the labels whose code is the same but for a body
 // letter that one side leaves out.
-func (q *query) withOtherLetter(code string) []tra.Label {
+func (q *query) withOtherLetter(code string) []catalogue.Label {
 	stem, _ := chassis.Stem(code)
-	var labels []tra.Label
+	var labels []catalogue.Label
 	for _, label := range q.entries.ByStem(stem) {
 		if listed := labelCode(label, code); listed != "" && listed != code {
 			labels = append(labels, label)
@@ -122,7 +122,7 @@ func (q *query) withOtherLetter(code string) []tra.Label {
 }
 
 // labelCode is the code of the label that a listed code led to.
-func labelCode(label tra.Label, code string) string {
+func labelCode(label catalogue.Label, code string) string {
 	if slices.Contains(label.Codes, code) {
 		return code
 	}

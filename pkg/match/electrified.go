@@ -8,7 +8,7 @@ import (
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/match/naming"
 	"ushuru/pkg/message"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
@@ -120,7 +120,7 @@ func baseModel(words []string) string {
 // counterparts returns the entries of a label's model with the opposite drive
 // that were built when the car was: electrified ones for a plain label, plain
 // ones for an electrified label, in the order of driveRank.
-func (q *query) counterparts(listed string, label *indexed) []tra.Label {
+func (q *query) counterparts(listed string, label *indexed) []catalogue.Label {
 	var found []*indexed
 	for _, i := range q.index.byBase[q.index.nameplates[label.nameplate].base] {
 		other := &q.index.labels[i]
@@ -130,7 +130,7 @@ func (q *query) counterparts(listed string, label *indexed) []tra.Label {
 	}
 	listed = cmp.Or(listed, strings.Join(label.Codes, ""))
 	slices.SortStableFunc(found, func(a, b *indexed) int { return q.driveRank(listed, a) - q.driveRank(listed, b) })
-	labels := make([]tra.Label, 0, len(found))
+	labels := make([]catalogue.Label, 0, len(found))
 	for _, x := range found {
 		labels = append(labels, x.Label)
 	}
@@ -170,7 +170,7 @@ func (q *query) driveConflict(code chassis.Code, label *indexed) error {
 		return q.refuseInOrder(key, with, code, append(others, label.Label)).whole(key, "signal", with, says.text())
 	case classOfPrefix(code) != "":
 		key := fuelConflict + variant
-		return q.refuseInOrder(key, with, code, []tra.Label{label.Label}).whole(key, "signal", with, says.text())
+		return q.refuseInOrder(key, with, code, []catalogue.Label{label.Label}).whole(key, "signal", with, says.text())
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/datatable"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 )
 
 // Fact is what is known of a label's car. The authority's catalogue has only
@@ -79,7 +79,7 @@ func common(a, b Fact) Fact {
 
 // of finds the facts of a label: the facts given for the label, else those of its code and model,
 // else those of its code alone. Codes whose facts disagree give none.
-func (f Facts) of(label tra.Label) Fact {
+func (f Facts) of(label catalogue.Label) Fact {
 	fact, given := f[FactKey{label.Make.Name, label.Text}]
 	if given {
 		return fact
@@ -100,10 +100,10 @@ func (f Facts) of(label tra.Label) Fact {
 }
 
 // FactOf returns what is known of the car of a label apart from the authority.
-func FactOf(label tra.Label) Fact { return Facts(nil).of(label) }
+func FactOf(label catalogue.Label) Fact { return Facts(nil).of(label) }
 
 // Fact returns what is known of the car of a label, from the facts of the catalogue first.
-func (m *Matcher) Fact(label tra.Label) Fact {
+func (m *Matcher) Fact(label catalogue.Label) Fact {
 	fact := m.options.Facts.of(label)
 	fact.Fuel = labelFuel(label, fact)
 	return fact
@@ -111,7 +111,7 @@ func (m *Matcher) Fact(label tra.Label) Fact {
 
 // isReal reports whether a code is known to be one of the make's, listed by the
 // authority or not.
-func isReal(mk tra.Make, code string) bool {
+func isReal(mk catalogue.Make, code string) bool {
 	_, ok := knownCodes().byCode[[2]string{chassis.NameKey(mk.Name), code}]
 	return ok
 }

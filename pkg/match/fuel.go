@@ -9,7 +9,7 @@ import (
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/datatable"
 	"ushuru/pkg/match/naming"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
@@ -117,8 +117,8 @@ var classOfPower = map[chassis.Power]fuelClass{
 // withoutFuelConflict removes the labels that name a hybrid when the car is
 // certainly not one: its prefix says petrol, or it is a diesel or electric. The
 // word petrol alone is not a conflict. When no label is left it returns a refusal.
-func (q *query) withoutFuelConflict(code chassis.Code, exact, relaxed []tra.Label) (_, _ []tra.Label, conflict error) {
-	if !slices.ContainsFunc(exact, tra.Label.Hybrid) && !slices.ContainsFunc(relaxed, tra.Label.Hybrid) {
+func (q *query) withoutFuelConflict(code chassis.Code, exact, relaxed []catalogue.Label) (_, _ []catalogue.Label, conflict error) {
+	if !slices.ContainsFunc(exact, catalogue.Label.Hybrid) && !slices.ContainsFunc(relaxed, catalogue.Label.Hybrid) {
 		return exact, relaxed, nil
 	}
 	class := q.fuelClass(code)
@@ -133,6 +133,6 @@ func (q *query) withoutFuelConflict(code chassis.Code, exact, relaxed []tra.Labe
 	return kept, keptRelaxed, nil
 }
 
-func notHybrid(labels []tra.Label) []tra.Label {
-	return slices.DeleteFunc(slices.Clone(labels), tra.Label.Hybrid)
+func notHybrid(labels []catalogue.Label) []catalogue.Label {
+	return slices.DeleteFunc(slices.Clone(labels), catalogue.Label.Hybrid)
 }

@@ -7,12 +7,12 @@ import (
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/match/naming"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 )
 
 // index prepares one make's labels for a search by similarity.
 type index struct {
-	entries    *tra.Entries
+	entries    *catalogue.Entries
 	labels     []indexed         // in the order of entries.Labels
 	byText     map[string]int    // a label's place in labels
 	byBase     map[string][]int  // the labels of a model apart from its drive, see baseModel
@@ -23,7 +23,7 @@ type index struct {
 
 // indexed is a label with what is known of it.
 type indexed struct {
-	tra.Label
+	catalogue.Label
 	Fact
 	nameplate int         // its model's place in plates
 	body      string      // class of its body
@@ -39,7 +39,7 @@ type nameplate struct {
 	grams int    // number of its trigrams
 }
 
-func newIndex(entries *tra.Entries, facts Facts) *index {
+func newIndex(entries *catalogue.Entries, facts Facts) *index {
 	x := &index{
 		entries: entries, labels: make([]indexed, 0, len(entries.Labels)), byText: make(map[string]int, len(entries.Labels)),
 		grams: map[gram][]int{}, byBase: map[string][]int{},
@@ -61,7 +61,7 @@ func newIndex(entries *tra.Entries, facts Facts) *index {
 	return x
 }
 
-func prepare(label tra.Label, fact Fact, nameplate int) indexed {
+func prepare(label catalogue.Label, fact Fact, nameplate int) indexed {
 	i := indexed{Label: label, Fact: fact, nameplate: nameplate, body: bodyClass(label.Body), fuel: labelFuel(label, fact)}
 	for _, code := range label.Codes {
 		i.codes = append(i.codes, signatureOf(code))
@@ -96,7 +96,7 @@ func (x *index) addNameplate(model string) {
 }
 
 // of finds a label of the make, prepared.
-func (x *index) of(label tra.Label) *indexed {
+func (x *index) of(label catalogue.Label) *indexed {
 	if i, ok := x.byText[label.Text]; ok {
 		return &x.labels[i]
 	}
@@ -156,10 +156,10 @@ func trigrams(key string) []gram {
 type indexCache struct {
 	facts Facts
 	mu    sync.Mutex
-	made  map[*tra.Entries]*index
+	made  map[*catalogue.Entries]*index
 }
 
-func (s *indexCache) of(entries *tra.Entries) *index {
+func (s *indexCache) of(entries *catalogue.Entries) *index {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x, ok := s.made[entries]

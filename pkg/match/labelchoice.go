@@ -6,7 +6,7 @@ import (
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/message"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
@@ -14,7 +14,7 @@ import (
 // after a refusal. The label must be one of the make's; otherwise the error is
 // no_match with candidates. Every value of the listing that differs from the
 // label's is an adjustment, and the match is low.
-func (m *Matcher) ChooseLabel(car vehicle.Car, cat *tra.Catalogue, modelBody string) (Choice, error) {
+func (m *Matcher) ChooseLabel(car vehicle.Car, cat *catalogue.Catalogue, modelBody string) (Choice, error) {
 	label, found := m.labelOf(car, cat, modelBody)
 	if !found {
 		refused := refusal("no_match.label", values{"entry": clip(modelBody), "make": clip(car.Make)})
@@ -35,13 +35,13 @@ func (m *Matcher) ChooseLabel(car vehicle.Car, cat *tra.Catalogue, modelBody str
 
 // labelOf finds a label of the listing's make by its text. A listing whose
 // make the authority does not know may have a label of any make.
-func (m *Matcher) labelOf(car vehicle.Car, cat *tra.Catalogue, modelBody string) (tra.Label, bool) {
+func (m *Matcher) labelOf(car vehicle.Car, cat *catalogue.Catalogue, modelBody string) (catalogue.Label, bool) {
 	wanted := foldLabel(modelBody)
 	makes := cat.Makes()
 	if entries, ok := cat.Of(car.Make); ok {
-		makes = []tra.Make{entries.Make}
+		makes = []catalogue.Make{entries.Make}
 	}
-	var found []tra.Label
+	var found []catalogue.Label
 	for _, mk := range makes {
 		for _, label := range cat.Labels(mk.Name) {
 			if label.Text == modelBody {
@@ -53,7 +53,7 @@ func (m *Matcher) labelOf(car vehicle.Car, cat *tra.Catalogue, modelBody string)
 		}
 	}
 	if len(found) != 1 {
-		return tra.Label{}, false
+		return catalogue.Label{}, false
 	}
 	return found[0], true
 }
@@ -63,7 +63,7 @@ func foldLabel(text string) string { return strings.ToUpper(strings.Join(strings
 
 // conflicts lists the values of the listing that differ from a label's: model,
 // code, engine and body. Resolve compares year and fuel later.
-func (q *query) conflicts(label tra.Label) (adjusted []vehicle.Adjustment) {
+func (q *query) conflicts(label catalogue.Label) (adjusted []vehicle.Adjustment) {
 	if q.name.relationTo(label.Model) == other {
 		adjusted = append(adjusted, vehicle.Adjusted("model", q.car.Model, label.Model, "chosen_model", nil))
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"ushuru/pkg/chassis"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
@@ -54,7 +54,7 @@ func pickCountry(countries []string) (string, []vehicle.Adjustment, error) {
 
 // wantedClass returns the fuel class to look for in the authority's list: the
 // prefix decides, then a label or a name with HYBRID, then the listing's fuel.
-func wantedClass(car vehicle.Car, code chassis.Code, label tra.Label) fuelClass {
+func wantedClass(car vehicle.Car, code chassis.Code, label catalogue.Label) fuelClass {
 	class := carClass(car.Fuel, code, namedClass(car))
 	if label.Hybrid() && (class == petrol || class == "") {
 		return hybrid
@@ -66,7 +66,7 @@ func wantedClass(car vehicle.Car, code chassis.Code, label tra.Label) fuelClass 
 // a listed petrol and the reverse when neither code nor label decides and the
 // authority lists only one of them. It never replaces diesel by petrol or an
 // electric car by a hybrid.
-func pickFuel(car vehicle.Car, code chassis.Code, label tra.Label, fuels []string) (string, []vehicle.Adjustment, error) {
+func pickFuel(car vehicle.Car, code chassis.Code, label catalogue.Label, fuels []string) (string, []vehicle.Adjustment, error) {
 	word, class, sure := car.Fuel, wantedClass(car, code, label), classOfPrefix(code)
 	if class == "" {
 		if len(fuels) == 1 {
@@ -117,7 +117,7 @@ func oneOfClass(word string, class fuelClass, fuels []string) (string, bool) {
 }
 
 // fuelReason returns the key of the reason why the authority's fuel is another word.
-func fuelReason(car vehicle.Car, fuel string, code chassis.Code, label tra.Label) string {
+func fuelReason(car vehicle.Car, fuel string, code chassis.Code, label catalogue.Label) string {
 	listed, taken := classOfWord(car.Fuel), classOfWord(fuel)
 	switch {
 	case listed == taken:

@@ -17,14 +17,14 @@ import (
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/message"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
 // Choice is the label chosen for a car. It can be stored as JSON between the
 // two steps.
 type Choice struct {
-	Make        tra.Make             `json:"make"`
+	Make        catalogue.Make       `json:"make"`
 	Label       string               `json:"label"` // byte for byte
 	Code        string               `json:"code"`  // the label's chassis code
 	MatchType   vehicle.MatchType    `json:"matchType"`
@@ -61,9 +61,9 @@ func (q *query) choose(code chassis.Code) (Choice, error) {
 		with := q.values("code", code.Code, "models", models(exact), "model", clip(q.car.Model))
 		return Choice{}, q.refuseInOrder("ambiguous_match.other_model", with, code, slices.Concat(exact, named))
 	}
-	steps := [][]tra.Label{exact, relaxed}
+	steps := [][]catalogue.Label{exact, relaxed}
 	if code.Frame { // a frame number may lack the letter, so a label without one is not better
-		steps = [][]tra.Label{slices.Concat(exact, relaxed)}
+		steps = [][]catalogue.Label{slices.Concat(exact, relaxed)}
 	}
 	for _, labels := range steps {
 		if found, how := q.byModel(labels); len(found) > 0 {
@@ -77,7 +77,7 @@ func (q *query) choose(code chassis.Code) (Choice, error) {
 }
 
 // areOthers reports labels that are all of other models than the one named.
-func (q *query) areOthers(labels []tra.Label) bool {
+func (q *query) areOthers(labels []catalogue.Label) bool {
 	for _, label := range labels {
 		if how := q.name.relationTo(label.Model); how != sibling && how != other {
 			return false
@@ -88,7 +88,7 @@ func (q *query) areOthers(labels []tra.Label) bool {
 
 // byModel returns the labels of the model that the listing names, or else those
 // whose model is a form of it.
-func (q *query) byModel(labels []tra.Label) ([]tra.Label, relation) {
+func (q *query) byModel(labels []catalogue.Label) ([]catalogue.Label, relation) {
 	for _, how := range []relation{same, form} {
 		if found := q.related(labels, how); len(found) > 0 {
 			return found, how
@@ -97,8 +97,8 @@ func (q *query) byModel(labels []tra.Label) ([]tra.Label, relation) {
 	return nil, other
 }
 
-func (q *query) related(labels []tra.Label, how relation) []tra.Label {
-	var found []tra.Label
+func (q *query) related(labels []catalogue.Label, how relation) []catalogue.Label {
+	var found []catalogue.Label
 	for _, label := range labels {
 		if q.name.relationTo(label.Model) == how {
 			found = append(found, label)
@@ -113,7 +113,7 @@ func (q *query) related(labels []tra.Label, how relation) []tra.Label {
 // entry of the code and the bodies agree; so is a longer or shorter name beside a frame
 // number. Else a name that the authority lists as another car is a contradiction, also a
 // longer or shorter one: neither badge twins nor a model and its sub-model may be exchanged.
-func (q *query) chooseByCodeAlone(code chassis.Code, exact []tra.Label) (Choice, error) {
+func (q *query) chooseByCodeAlone(code chassis.Code, exact []catalogue.Label) (Choice, error) {
 	how := q.name.relationTo(exact[0].Model)
 	isSubstitute := how == unknown || code.Frame && how == sibling
 	if how == notGiven || len(exact) == 1 && isSubstitute && !q.otherBody(exact[0]) {
@@ -125,7 +125,7 @@ func (q *query) chooseByCodeAlone(code chassis.Code, exact []tra.Label) (Choice,
 
 // otherBody reports whether the listing's body is of another class than the
 // label's.
-func (q *query) otherBody(label tra.Label) bool {
+func (q *query) otherBody(label catalogue.Label) bool {
 	listed, body := bodyClass(q.car.BodyType), bodyClass(label.Body)
 	return listed != "" && body != "" && listed != body
 }
@@ -133,12 +133,12 @@ func (q *query) otherBody(label tra.Label) bool {
 // acceptOne accepts one label. Of several it accepts one only if it alone says
 // HYBRID and the car is known to be one, or if it alone has the car's size,
 // fuel and year.
-func (q *query) acceptOne(code chassis.Code, labels []tra.Label, how relation) (Choice, error) {
+func (q *query) acceptOne(code chassis.Code, labels []catalogue.Label, how relation) (Choice, error) {
 	if len(labels) > 1 && q.fuelClass(code) == hybrid {
-		labels = onlyOne(labels, tra.Label.Hybrid)
+		labels = onlyOne(labels, catalogue.Label.Hybrid)
 	}
 	if len(labels) > 1 {
-		labels = onlyOne(labels, func(label tra.Label) bool { return q.fits(code, q.index.of(label)) })
+		labels = onlyOne(labels, func(label catalogue.Label) bool { return q.fits(code, q.index.of(label)) })
 	}
 	if len(labels) > 1 {
 		return Choice{}, q.refuse("ambiguous_match.several", values{"code": code.Code}, code, labels)
@@ -166,8 +166,8 @@ func (q *query) acceptOne(code chassis.Code, labels []tra.Label, how relation) (
 
 // onlyOne returns the one label for which a condition holds, or all labels when
 // it holds for several or none of them.
-func onlyOne(labels []tra.Label, holds func(tra.Label) bool) []tra.Label {
-	var kept []tra.Label
+func onlyOne(labels []catalogue.Label, holds func(catalogue.Label) bool) []catalogue.Label {
+	var kept []catalogue.Label
 	for _, label := range labels {
 		if holds(label) {
 			kept = append(kept, label)
@@ -184,12 +184,12 @@ func onlyOne(labels []tra.Label, holds func(tra.Label) bool) []tra.Label {
 // fuel cell does not rule out a hybrid, because exporters list hybrids as petrol.
 func (q *query) chooseAmong(codes []chassis.Code) (Choice, error) {
 	var possible []Choice
-	var found []tra.Label
+	var found []catalogue.Label
 	agree := true
 	for i, code := range codes {
 		labels := slices.Concat(q.entries.ByCode(code.Code), q.withOtherLetter(code.Code))
 		found = append(found, labels...)
-		if len(labels) > 0 && !slices.ContainsFunc(labels, func(l tra.Label) bool { return q.canBe(code, q.index.of(l)) }) {
+		if len(labels) > 0 && !slices.ContainsFunc(labels, func(l catalogue.Label) bool { return q.canBe(code, q.index.of(l)) }) {
 			agree = false // none of the code's entries can be the car
 			continue
 		}

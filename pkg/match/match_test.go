@@ -9,23 +9,23 @@ import (
 	"strings"
 	"testing"
 
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
 // choose matches without an AI and without facts of the catalogue's own.
-func choose(car vehicle.Car, cat *tra.Catalogue) (Choice, error) {
+func choose(car vehicle.Car, cat *catalogue.Catalogue) (Choice, error) {
 	return New(Options{}).Choose(context.Background(), car, cat)
 }
 
-func candidates(car vehicle.Car, cat *tra.Catalogue) []Scored {
+func candidates(car vehicle.Car, cat *catalogue.Catalogue) []Scored {
 	_, scored, _ := New(Options{}).Explain(context.Background(), car, cat)
 	return scored
 }
 
-func smallCatalogue() *tra.Catalogue {
-	return tra.NewCatalogue([]tra.MakeLabels{
-		{Make: tra.Make{ID: 63, Name: "TOYOTA"}, Labels: []string{
+func smallCatalogue() *catalogue.Catalogue {
+	return catalogue.New([]catalogue.MakeLabels{
+		{Make: catalogue.Make{ID: 63, Name: "TOYOTA"}, Labels: []string{
 			"COROLLA AXIO - NKE165 - HYBRID - SEDAN",
 			"COROLLA FIELDER - NKE165 - HYBRID - WAGON",
 			"COROLLA AXIO - NZE141 - SEDAN",
@@ -47,17 +47,17 @@ func smallCatalogue() *tra.Catalogue {
 			"ODSSEY - RB1X - MINIVAN",
 			"ROOMY - M900A - HATCHBACK",
 		}},
-		{Make: tra.Make{ID: 7, Name: "SUBARU"}, Labels: []string{
+		{Make: catalogue.Make{ID: 7, Name: "SUBARU"}, Labels: []string{
 			"JUSTY - M900F - HATCHBACK", "IMPREZA - GD2 - SEDAN", "IMPREZA SPORT - GT3 - HATCHBACK", "XV - GT3 - SUV",
 		}},
-		{Make: tra.Make{ID: 9, Name: "HONDA"}, Labels: []string{
+		{Make: catalogue.Make{ID: 9, Name: "HONDA"}, Labels: []string{
 			"FIT - GD2 - HATCHBACK", "N-BOX - JF1 - WAGON", "N-BOX CUSTOM - JF1 - WAGON", "FREED SPIKE - GB3 - WAGON",
 		}},
-		{Make: tra.Make{ID: 11, Name: "NISSAN"}, Labels: []string{
+		{Make: catalogue.Make{ID: 11, Name: "NISSAN"}, Labels: []string{
 			"SERENA - C27 - MINIVAN", "AD VAN - VY12 - VAN", "NV350 CARAVAN - VR2E26 - VAN", "CARAVAN - VR2E26 - VAN", "X-TRAIL - T31 - SUV",
 		}},
-		{Make: tra.Make{ID: 12, Name: "SUZUKI"}, Labels: []string{"JIMNY SIERRA - JB43W - SUV", "JIMNY - JB23W - SUV"}},
-		{Make: tra.Make{ID: 13, Name: "MERCEDES"}, Labels: []string{"C180 - 204046 - SEDAN"}},
+		{Make: catalogue.Make{ID: 12, Name: "SUZUKI"}, Labels: []string{"JIMNY SIERRA - JB43W - SUV", "JIMNY - JB23W - SUV"}},
+		{Make: catalogue.Make{ID: 13, Name: "MERCEDES"}, Labels: []string{"C180 - 204046 - SEDAN"}},
 	})
 }
 

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"ushuru/pkg/match/selection"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
@@ -22,7 +22,7 @@ type Options struct {
 type Matcher struct {
 	options Options
 	mu      sync.Mutex
-	cat     *tra.Catalogue
+	cat     *catalogue.Catalogue
 	cache   *indexCache
 }
 
@@ -30,11 +30,11 @@ type Matcher struct {
 func New(o Options) *Matcher { return &Matcher{options: o} }
 
 // indexes returns the indexes of a catalogue.
-func (m *Matcher) indexes(cat *tra.Catalogue) *indexCache {
+func (m *Matcher) indexes(cat *catalogue.Catalogue) *indexCache {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.cat != cat {
-		m.cat, m.cache = cat, &indexCache{facts: m.options.Facts, made: map[*tra.Entries]*index{}}
+		m.cat, m.cache = cat, &indexCache{facts: m.options.Facts, made: map[*catalogue.Entries]*index{}}
 	}
 	return m.cache
 }
@@ -44,7 +44,7 @@ func (m *Matcher) indexes(cat *tra.Catalogue) *indexCache {
 // fuel and year, with the Chooser if there is one. Its errors are of type
 // *Error (listing_incomplete without a make, no_match, ambiguous_match,
 // fuel_conflict) or the context's. A Chooser that fails is done without.
-func (m *Matcher) Choose(ctx context.Context, car vehicle.Car, cat *tra.Catalogue) (Choice, error) {
+func (m *Matcher) Choose(ctx context.Context, car vehicle.Car, cat *catalogue.Catalogue) (Choice, error) {
 	q, err := m.query(car, cat)
 	if err != nil {
 		return Choice{}, err
@@ -78,7 +78,7 @@ func (m *Matcher) chooseWithin(ctx context.Context, q *query) (Choice, error) {
 }
 
 // query prepares the search for a car. It refuses a car of an unknown make.
-func (m *Matcher) query(car vehicle.Car, cat *tra.Catalogue) (*query, error) {
+func (m *Matcher) query(car vehicle.Car, cat *catalogue.Catalogue) (*query, error) {
 	indexes := m.indexes(cat)
 	entries, ok := cat.Of(car.Make)
 	switch {
@@ -98,7 +98,7 @@ func (m *Matcher) query(car vehicle.Car, cat *tra.Catalogue) (*query, error) {
 // query is the search for one car within a make.
 type query struct {
 	car     vehicle.Car
-	entries *tra.Entries
+	entries *catalogue.Entries
 	index   *index
 	name    name
 	body    string // class of the listing's body

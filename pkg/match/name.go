@@ -7,7 +7,7 @@ import (
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/match/naming"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
@@ -28,7 +28,7 @@ const maxNameWords = 6
 
 // name is what a listing calls the car.
 type name struct {
-	entries  *tra.Entries
+	entries  *catalogue.Entries
 	suffixes map[string]string // see index
 	words    []string          // of model and grade, without the make
 	model    int               // so many of the words are the model's

@@ -7,7 +7,7 @@ import (
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/message"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
@@ -124,7 +124,7 @@ func (q *query) engine() string {
 
 // fuzzyChoice returns the choice of a label that was not found by its code,
 // with its adjustments.
-func (q *query) fuzzyChoice(by vehicle.MatchedBy, label tra.Label, relation relation) Choice {
+func (q *query) fuzzyChoice(by vehicle.MatchedBy, label catalogue.Label, relation relation) Choice {
 	choice := Choice{
 		Make: label.Make, Label: label.Text, MatchType: vehicle.LLMFuzzy, MatchedBy: by, EngineCC: q.knownCC(label),
 		Adjustments: q.makeAdjustment(label), Electrified: q.electrifiedCounterparts(chassis.Code{}, q.index.of(label)),
@@ -146,4 +146,4 @@ func (q *query) newCode(code string) []vehicle.Adjustment {
 }
 
 // knownCC returns the engine size of a label's car in cc, 0 when not known.
-func (q *query) knownCC(label tra.Label) int { return q.index.of(label).CC }
+func (q *query) knownCC(label catalogue.Label) int { return q.index.of(label).CC }

@@ -6,19 +6,19 @@ import (
 	"strings"
 
 	"ushuru/pkg/match/naming"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
 // acrossMakes adds to a refusal the candidates of every make that has the code
 // or a model of the listing's name, because the make is not known or in doubt.
 // They are never accepted.
-func acrossMakes(car vehicle.Car, cat *tra.Catalogue, indexes *indexCache, refused *Error) *Error {
+func acrossMakes(car vehicle.Car, cat *catalogue.Catalogue, indexes *indexCache, refused *Error) *Error {
 	var scored []Scored
 	for _, mk := range cat.Makes() {
 		entries := entriesOf(cat, mk)
 		q := newQuery(car, indexes.of(entries))
-		var fitting []tra.Label
+		var fitting []catalogue.Label
 		code := firstCode(car, entries)
 		if code.Code != "" {
 			fitting, _ = q.byModel(slices.Concat(entries.ByCode(code.Code), q.withOtherLetter(code.Code)))
@@ -33,7 +33,7 @@ func acrossMakes(car vehicle.Car, cat *tra.Catalogue, indexes *indexCache, refus
 
 // otherMakes adds to a refusal the candidates of other makes that have a model
 // of the listing's name when its own make has none: the make may be wrong.
-func (q *query) otherMakes(cat *tra.Catalogue, indexes *indexCache, refused *Error) *Error {
+func (q *query) otherMakes(cat *catalogue.Catalogue, indexes *indexCache, refused *Error) *Error {
 	found := &Error{Notice: refused.Notice}
 	for _, mk := range cat.Makes() {
 		other := newQuery(q.car, indexes.of(entriesOf(cat, mk)))
@@ -52,16 +52,16 @@ func (q *query) otherMakes(cat *tra.Catalogue, indexes *indexCache, refused *Err
 func (n *name) isForeign() bool { return n.model > 0 && len(n.mentions) == 0 && len(n.nearest()) == 0 }
 
 // entriesOf returns the labels of a make of the catalogue.
-func entriesOf(cat *tra.Catalogue, mk tra.Make) *tra.Entries {
+func entriesOf(cat *catalogue.Catalogue, mk catalogue.Make) *catalogue.Entries {
 	entries, _ := cat.Of(mk.Name)
 	return entries
 }
 
 // namesOtherMake returns the make that begins the listing's title, if it is not
 // the listing's make.
-func (q *query) namesOtherMake(cat *tra.Catalogue) (tra.Make, bool) {
+func (q *query) namesOtherMake(cat *catalogue.Catalogue) (catalogue.Make, bool) {
 	if q.name.model == 0 || len(q.name.mentions) > 0 && q.name.mentions[0].from == 0 {
-		return tra.Make{}, false // it begins with a model of the make's
+		return catalogue.Make{}, false // it begins with a model of the make's
 	}
 	words := withoutNoise(naming.Words(q.car.Model))
 	for n := min(2, len(words)); n > 0; n-- {
@@ -69,5 +69,5 @@ func (q *query) namesOtherMake(cat *tra.Catalogue) (tra.Make, bool) {
 			return mk, true
 		}
 	}
-	return tra.Make{}, false
+	return catalogue.Make{}, false
 }

@@ -9,13 +9,13 @@ import (
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/testenv"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
 // letters are models whose codes differ by a body letter alone.
-func letters() *tra.Catalogue {
-	return tra.NewCatalogue([]tra.MakeLabels{{Make: tra.Make{ID: 63, Name: "TOYOTA"}, Labels: []string{
+func letters() *catalogue.Catalogue {
+	return catalogue.New([]catalogue.MakeLabels{{Make: catalogue.Make{ID: 63, Name: "TOYOTA"}, Labels: []string{
 		"COROLLA - NZE121 - SEDAN", "COROLLA FIELDER - NZE121G - WAGON", "MARK II - GX110 - SEDAN", "MARK II BLIT - GX110W - WAGON",
 		"MARK X - GRX120 - SEDAN", "MARK X ZIO - ANA10 - WAGON",
 		"CARINA - AT212 - SEDAN", "CALDINA - AT212G - WAGON", "VITZ - SCP10 - HATCHBACK", "VITZ - NSP130 - HATCHBACK",
@@ -86,11 +86,11 @@ func TestNoPairOfTheCatalogueIsAcceptedByItsLetter(t *testing.T) {
 	for _, row := range rows[1:] {
 		byMake[row[1]] = append(byMake[row[1]], row[2])
 	}
-	var makes []tra.MakeLabels
+	var makes []catalogue.MakeLabels
 	for name, labels := range byMake {
-		makes = append(makes, tra.MakeLabels{Make: tra.Make{ID: len(makes) + 1, Name: name}, Labels: labels})
+		makes = append(makes, catalogue.MakeLabels{Make: catalogue.Make{ID: len(makes) + 1, Name: name}, Labels: labels})
 	}
-	cat := tra.NewCatalogue(makes)
+	cat := catalogue.New(makes)
 	tried := 0
 	for _, a := range rows[1:] {
 		for _, b := range rows[1:] {

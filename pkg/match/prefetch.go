@@ -3,7 +3,7 @@ package match
 import (
 	"context"
 
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 )
 
 // fuelNames are the authority's names of the fuels, as far as they have been
@@ -30,7 +30,7 @@ func (r *resolver) expected(second bool) (fuels []string) {
 // waits for its result; any other call is made when it is needed.
 type prefetcher struct {
 	Lister
-	started map[tra.Vehicle]chan fetched
+	started map[catalogue.Vehicle]chan fetched
 }
 
 // fetched is the result of a call.
@@ -42,8 +42,8 @@ type fetched struct {
 // prefetch requests the countries, fuels and bands of a label at once, for a predicted year,
 // country and some fuels. It turns four consecutive calls into one round when the prediction is
 // right, and makes needless calls when it is not. Running calls end with the context.
-func (p *prefetcher) prefetch(ctx context.Context, label tra.Label, yom int, country string, fuels []string) {
-	v := tra.Vehicle{MakeID: label.Make.ID, ModelBody: label.Text, YOM: yom}
+func (p *prefetcher) prefetch(ctx context.Context, label catalogue.Label, yom int, country string, fuels []string) {
+	v := catalogue.Vehicle{MakeID: label.Make.ID, ModelBody: label.Text, YOM: yom}
 	p.start(ctx, label.Make, v)
 	v.Country = country
 	p.start(ctx, label.Make, v)
@@ -54,7 +54,7 @@ func (p *prefetcher) prefetch(ctx context.Context, label tra.Label, yom int, cou
 
 // start starts a call unless it was started before. A result that is never
 // waited for is discarded together with its error.
-func (p *prefetcher) start(ctx context.Context, mk tra.Make, v tra.Vehicle) {
+func (p *prefetcher) start(ctx context.Context, mk catalogue.Make, v catalogue.Vehicle) {
 	if p.started[v] == nil {
 		result := make(chan fetched, 1)
 		p.started[v] = result
@@ -67,7 +67,7 @@ func (p *prefetcher) start(ctx context.Context, mk tra.Make, v tra.Vehicle) {
 
 // List returns the next list of a vehicle, from the prefetched call if there is one. It is called
 // once for a vehicle.
-func (p *prefetcher) List(ctx context.Context, mk tra.Make, v tra.Vehicle) ([]string, error) {
+func (p *prefetcher) List(ctx context.Context, mk catalogue.Make, v catalogue.Vehicle) ([]string, error) {
 	if result := p.started[v]; result != nil {
 		got := <-result
 		return got.values, got.err

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ushuru/pkg/chassis"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
@@ -27,10 +27,10 @@ var (
 		}
 		return fmt.Sprintf("%s - %s - %s%s", modelText.Draw(t, "model"), codes.Draw(t, "code"), hybrid, bodies.Draw(t, "body"))
 	})
-	catalogues = rapid.Custom(func(t *rapid.T) []tra.MakeLabels {
-		var makes []tra.MakeLabels
+	catalogues = rapid.Custom(func(t *rapid.T) []catalogue.MakeLabels {
+		var makes []catalogue.MakeLabels
 		for i, name := range []string{"TOYOTA", "SUBARU", "LANDROVER"} {
-			makes = append(makes, tra.MakeLabels{Make: tra.Make{ID: i + 1, Name: name}, Labels: rapid.SliceOfN(labels, 0, 12).Draw(t, name)})
+			makes = append(makes, catalogue.MakeLabels{Make: catalogue.Make{ID: i + 1, Name: name}, Labels: rapid.SliceOfN(labels, 0, 12).Draw(t, name)})
 		}
 		return makes
 	})
@@ -50,7 +50,7 @@ var (
 func TestPropertyChooseKeepsToMakeAndCode(t *testing.T) {
 	accepted := 0
 	rapid.Check(t, func(t *rapid.T) {
-		car, cat := cars.Draw(t, "car"), tra.NewCatalogue(catalogues.Draw(t, "catalogue"))
+		car, cat := cars.Draw(t, "car"), catalogue.New(catalogues.Draw(t, "catalogue"))
 		choice, err := choose(car, cat)
 		if err != nil {
 			if _, ok := errors.AsType[*Error](err); !ok {
@@ -62,7 +62,7 @@ func TestPropertyChooseKeepsToMakeAndCode(t *testing.T) {
 		if choice.Make.Name != car.Make {
 			t.Fatalf("a %s became a %s", car.Make, choice.Make.Name)
 		}
-		label := tra.ParseLabel(choice.Make, choice.Label)
+		label := catalogue.ParseLabel(choice.Make, choice.Label)
 		listed := rapidCode(car)
 		if !chassis.StemMatch(listed, label.Codes[0]) && !chassis.StemMatch(strings.TrimPrefix(listed, "TA"), label.Codes[0]) {
 			t.Fatalf("code %q became %q", listed, label.Codes[0])
@@ -79,7 +79,7 @@ func TestPropertyChooseKeepsToMakeAndCode(t *testing.T) {
 	}
 }
 
-func entriesNamed(cat *tra.Catalogue, mk string) *tra.Entries {
+func entriesNamed(cat *catalogue.Catalogue, mk string) *catalogue.Entries {
 	entries, _ := cat.Of(mk)
 	return entries
 }
@@ -97,12 +97,12 @@ func rapidCode(car vehicle.Car) string {
 func TestPropertyChooseDoesNotDependOnTheCataloguesOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		car, makes := cars.Draw(t, "car"), catalogues.Draw(t, "catalogue")
-		choice, err := choose(car, tra.NewCatalogue(makes))
+		choice, err := choose(car, catalogue.New(makes))
 		shuffled := rapid.Permutation(makes).Draw(t, "makes")
 		for i := range shuffled {
 			shuffled[i].Labels = rapid.Permutation(shuffled[i].Labels).Draw(t, "labels")
 		}
-		again, errAgain := choose(car, tra.NewCatalogue(shuffled))
+		again, errAgain := choose(car, catalogue.New(shuffled))
 		refused, _ := errors.AsType[*Error](err)
 		refusedAgain, _ := errors.AsType[*Error](errAgain)
 		if !reflect.DeepEqual(choice, again) || (refused == nil) != (refusedAgain == nil) ||

@@ -5,12 +5,12 @@ import (
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/message"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
 // reason explains in one sentence why a label was chosen.
-func (q *query) reason(code chassis.Code, listed string, label tra.Label, how relation) message.Notice {
+func (q *query) reason(code chassis.Code, listed string, label catalogue.Label, how relation) message.Notice {
 	key, as := "match/code", ""
 	if listed != code.Code {
 		as = "as"
@@ -62,7 +62,7 @@ func (q *query) of(field string, pairs ...string) values {
 }
 
 // makeAdjustment reports a make that TRA spells otherwise. It is never nil.
-func (q *query) makeAdjustment(label tra.Label) []vehicle.Adjustment {
+func (q *query) makeAdjustment(label catalogue.Label) []vehicle.Adjustment {
 	if chassis.Normalise(q.car.Make) == chassis.Normalise(label.Make.Name) {
 		return []vehicle.Adjustment{}
 	}
@@ -74,7 +74,7 @@ func (q *query) makeAdjustment(label tra.Label) []vehicle.Adjustment {
 // model means that another name was substituted, which makes the match low; the
 // field modelBody means another form of the same name, which is minor. The variant of
 // the reason is that of a match by code, or empty.
-func (q *query) modelAdjustment(label tra.Label, how relation, variant string) []vehicle.Adjustment {
+func (q *query) modelAdjustment(label catalogue.Label, how relation, variant string) []vehicle.Adjustment {
 	field, key, to := "modelBody", "", label.Text
 	switch how {
 	case notGiven:

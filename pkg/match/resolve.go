@@ -7,14 +7,14 @@ import (
 	"strconv"
 
 	"ushuru/pkg/chassis"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
 // Lister returns the authority's lists for one label: the values of the first empty field of a
 // vehicle. An empty list without an error means that the authority lists nothing.
 type Lister interface {
-	List(ctx context.Context, mk tra.Make, v tra.Vehicle) ([]string, error)
+	List(ctx context.Context, mk catalogue.Make, v catalogue.Vehicle) ([]string, error)
 }
 
 // Resolve chooses the authority's year, country, fuel and engine band for a
@@ -27,22 +27,22 @@ type Lister interface {
 // The four lists depend on each other. For most cars their contents can be
 // predicted, so Resolve requests all four at once, and repeats the round when
 // the prediction was wrong.
-func Resolve(ctx context.Context, car vehicle.Car, choice Choice, lists Lister) (vehicle.Matched, tra.Vehicle, error) {
+func Resolve(ctx context.Context, car vehicle.Car, choice Choice, lists Lister) (vehicle.Matched, catalogue.Vehicle, error) {
 	if car.Year == 0 {
 		key := "listing_incomplete.year"
 		if car.Source == vehicle.FromListing {
 			key = "listing_incomplete.year_known"
 		}
-		return vehicle.Matched{}, tra.Vehicle{}, refusal(key, sourced(car))
+		return vehicle.Matched{}, catalogue.Vehicle{}, refusal(key, sourced(car))
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := resolver{
-		choice: choice, car: car, known: choice.EngineCC, label: tra.ParseLabel(choice.Make, choice.Label),
-		tuple: tra.Vehicle{MakeID: choice.Make.ID, ModelBody: choice.Label}, adjustments: slices.Clone(choice.Adjustments),
+		choice: choice, car: car, known: choice.EngineCC, label: catalogue.ParseLabel(choice.Make, choice.Label),
+		tuple: catalogue.Vehicle{MakeID: choice.Make.ID, ModelBody: choice.Label}, adjustments: slices.Clone(choice.Adjustments),
 	}
 	r.code, _ = chassis.Parse(car.RawModelCode)
-	r.lists = &prefetcher{lists, map[tra.Vehicle]chan fetched{}}
+	r.lists = &prefetcher{lists, map[catalogue.Vehicle]chan fetched{}}
 	r.lists.prefetch(ctx, r.label, car.Year, japan, r.expected(false))
 	for _, step := range []struct {
 		none string // the key for an empty list
@@ -55,11 +55,11 @@ func Resolve(ctx context.Context, car vehicle.Car, choice Choice, lists Lister) 
 			err = r.notListed(step.none)
 		}
 		if err != nil {
-			return vehicle.Matched{}, tra.Vehicle{}, err
+			return vehicle.Matched{}, catalogue.Vehicle{}, err
 		}
 		value, adjusted, err := step.pick(list)
 		if err != nil {
-			return vehicle.Matched{}, tra.Vehicle{}, err
+			return vehicle.Matched{}, catalogue.Vehicle{}, err
 		}
 		r.tuple = r.tuple.With(value)
 		r.adjustments = append(r.adjustments, adjusted...)
@@ -84,16 +84,16 @@ func (r *resolver) predictAgain(ctx context.Context) {
 type resolver struct {
 	choice      Choice
 	car         vehicle.Car
-	label       tra.Label
+	label       catalogue.Label
 	code        chassis.Code
 	lists       *prefetcher
-	tuple       tra.Vehicle
+	tuple       catalogue.Vehicle
 	known       int // engine size of the label's car in cc; 0 when not known
 	adjustments []vehicle.Adjustment
 }
 
 func (r *resolver) year(list []string) (string, []vehicle.Adjustment, error) {
-	years := tra.YearsOf(list)
+	years := catalogue.YearsOf(list)
 	yom, adjusted, ok := pickYear(r.car.Year, r.car.ListedYear, years)
 	if !ok {
 		return "", nil, r.yearNotListed(yom, years)

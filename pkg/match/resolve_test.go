@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
@@ -43,7 +44,7 @@ func (f *fakeLists) ask(ctx context.Context, format string, args ...any) error {
 }
 
 // List answers as the authority would.
-func (f *fakeLists) List(ctx context.Context, _ tra.Make, v tra.Vehicle) ([]string, error) {
+func (f *fakeLists) List(ctx context.Context, _ catalogue.Make, v catalogue.Vehicle) ([]string, error) {
 	switch {
 	case v.YOM == 0:
 		var years []string
@@ -72,12 +73,12 @@ const (
 )
 
 func chosen(label string, adjustments ...vehicle.Adjustment) Choice {
-	return Choice{Make: tra.Make{ID: 63, Name: "TOYOTA"}, Label: label, MatchType: vehicle.ExactCode, Reason: "because", Adjustments: adjustments}
+	return Choice{Make: catalogue.Make{ID: 63, Name: "TOYOTA"}, Label: label, MatchType: vehicle.ExactCode, Reason: "because", Adjustments: adjustments}
 }
 
 // japanese is a tuple of Japan.
-func japanese(yom int, fuel, band string) tra.Vehicle {
-	return tra.Vehicle{YOM: yom, Country: "JAPAN", FuelType: fuel, EngineCapacity: band}
+func japanese(yom int, fuel, band string) catalogue.Vehicle {
+	return catalogue.Vehicle{YOM: yom, Country: "JAPAN", FuelType: fuel, EngineCapacity: band}
 }
 
 func TestResolveSettlesOnTheTuple(t *testing.T) {
@@ -86,7 +87,7 @@ func TestResolveSettlesOnTheTuple(t *testing.T) {
 		car        vehicle.Car
 		label      string
 		lists      func(*fakeLists)
-		want       tra.Vehicle
+		want       catalogue.Vehicle
 		fields     string
 		confidence vehicle.Confidence
 	}{
@@ -161,7 +162,7 @@ func TestResolveSettlesOnTheTuple(t *testing.T) {
 			vehicle.Car{Year: 2012, Fuel: "PETROL", EngineCC: 1296},
 			plainLabel,
 			func(f *fakeLists) { f.countries = []string{"THAILAND"} },
-			tra.Vehicle{YOM: 2012, Country: "THAILAND", FuelType: "PETROL", EngineCapacity: "1001 - 1500 CC"},
+			catalogue.Vehicle{YOM: 2012, Country: "THAILAND", FuelType: "PETROL", EngineCapacity: "1001 - 1500 CC"},
 			"country", vehicle.Medium,
 		},
 		{
@@ -169,7 +170,7 @@ func TestResolveSettlesOnTheTuple(t *testing.T) {
 			vehicle.Car{Year: 2012, Fuel: "PETROL", EngineCC: 1296},
 			plainLabel,
 			func(f *fakeLists) { f.countries = []string{"CHINA", "Japan "} },
-			tra.Vehicle{YOM: 2012, Country: "Japan ", FuelType: "PETROL", EngineCapacity: "1001 - 1500 CC"},
+			catalogue.Vehicle{YOM: 2012, Country: "Japan ", FuelType: "PETROL", EngineCapacity: "1001 - 1500 CC"},
 			"", vehicle.High,
 		},
 		{
@@ -177,7 +178,7 @@ func TestResolveSettlesOnTheTuple(t *testing.T) {
 			vehicle.Car{Year: 2011, Fuel: "GASOLINE"},
 			plainLabel,
 			func(f *fakeLists) { f.countries, f.bands = []string{"THAILAND"}, []string{"1001 - 1500 CC"} },
-			tra.Vehicle{YOM: 2010, Country: "THAILAND", FuelType: "PETROL", EngineCapacity: "1001 - 1500 CC"},
+			catalogue.Vehicle{YOM: 2010, Country: "THAILAND", FuelType: "PETROL", EngineCapacity: "1001 - 1500 CC"},
 			"yom country fuelType capacityBand", vehicle.Low,
 		},
 	} {
@@ -281,7 +282,7 @@ func TestResolveRefusesHonestly(t *testing.T) {
 			if !errors.As(err, &refused) || refused.Code != c.code || refused.Message == "" {
 				t.Fatalf("got %+v, %v; want %s", got, err, c.code)
 			}
-			if tuple != (tra.Vehicle{}) || got.ModelBody != "" {
+			if tuple != (catalogue.Vehicle{}) || got.ModelBody != "" {
 				t.Errorf("a refusal comes with %+v, %+v", got, tuple)
 			}
 		})

@@ -12,6 +12,7 @@ import (
 	"ushuru/pkg/match"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/tra/tratest"
 	"ushuru/pkg/vehicle"
 )
@@ -85,7 +86,7 @@ func TestAnEstimateNeedsFewCallsInARow(t *testing.T) {
 			defer client.Close()
 			var line timeline
 			authority := tra.NewAuthority(client, tra.NewStore(conn.Client(), tra.StoreOptions{}), tra.AuthorityOptions{OnCall: line.observe})
-			choice := match.Choice{Make: tra.Make{ID: server.MakeID("TOYOTA"), Name: "TOYOTA"}, Label: fielder, MatchType: vehicle.ExactCode}
+			choice := match.Choice{Make: catalogue.Make{ID: server.MakeID("TOYOTA"), Name: "TOYOTA"}, Label: fielder, MatchType: vehicle.ExactCode}
 			estimate := func(ctx context.Context) {
 				_, tuple, err := match.Resolve(ctx, c.car, choice, authority)
 				if err != nil {

@@ -9,7 +9,7 @@ import (
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/datatable"
 	"ushuru/pkg/message"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 )
 
 // maxYearGap is how many years outside a label's production a car is surely
@@ -54,7 +54,7 @@ func (q *query) contradiction(code chassis.Code, label *indexed) error {
 	default:
 		return nil
 	}
-	return q.refuse(key, with, code, []tra.Label{label.Label})
+	return q.refuse(key, with, code, []catalogue.Label{label.Label})
 }
 
 // isOver refuses a label whose production ended more than three years before the car was
@@ -108,7 +108,7 @@ func authorityClass(class fuelClass) fuelClass {
 }
 
 // labelFuel is the fuel of a label's car: a label that says HYBRID is one.
-func labelFuel(label tra.Label, fact Fact) fuelClass {
+func labelFuel(label catalogue.Label, fact Fact) fuelClass {
 	if label.Hybrid() && (fact.Fuel == petrol || fact.Fuel == "") {
 		return hybrid
 	}

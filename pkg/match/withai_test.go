@@ -10,7 +10,7 @@ import (
 	"ushuru/pkg/ai/aitest"
 	"ushuru/pkg/match/selection"
 	"ushuru/pkg/redisx/redistest"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
@@ -25,7 +25,7 @@ func withAI(t *testing.T, url string, o ai.Options) selection.Chooser {
 	return selection.NewAI(client).Choose
 }
 
-func smallMatcher(t *testing.T, chooser selection.Chooser) (*Matcher, *tra.Catalogue) {
+func smallMatcher(t *testing.T, chooser selection.Chooser) (*Matcher, *catalogue.Catalogue) {
 	t.Helper()
 	const catalogue = "make,label,cc,fuel,year_from,year_to\n" +
 		"TOYOTA,PREMIO - NZT260 - SEDAN,1496,PETROL,2007,2020\n" +

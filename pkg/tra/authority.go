@@ -14,6 +14,7 @@ import (
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
@@ -54,7 +55,7 @@ type AuthorityOptions struct {
 
 // Request identifies a calculation: the vehicle, and its make by name.
 type Request struct {
-	Vehicle
+	catalogue.Vehicle
 	Make string `json:"make"`
 }
 
@@ -92,8 +93,8 @@ func NewAuthority(client *Client, store *Store, o AuthorityOptions) *Authority {
 }
 
 // Makes returns the makes. It is not cached, because the Store has the catalogue.
-func (a *Authority) Makes(ctx context.Context) ([]Make, error) {
-	return call(ctx, a, callMakes, func(ctx context.Context) ([]Make, error) { return a.client.Makes(ctx) })
+func (a *Authority) Makes(ctx context.Context) ([]catalogue.Make, error) {
+	return call(ctx, a, callMakes, func(ctx context.Context) ([]catalogue.Make, error) { return a.client.Makes(ctx) })
 }
 
 // ModelBodies returns the labels of a make. It is not cached, because the Store
@@ -104,7 +105,7 @@ func (a *Authority) ModelBodies(ctx context.Context, makeID int) ([]string, erro
 
 // List returns the values of the first empty field of a vehicle of the make m, as Client.List
 // does. It uses the id of m, not that of v.
-func (a *Authority) List(ctx context.Context, m Make, v Vehicle) ([]string, error) {
+func (a *Authority) List(ctx context.Context, m catalogue.Make, v catalogue.Vehicle) ([]string, error) {
 	v.MakeID = m.ID
 	got, err := cached(ctx, a, requestOf(m, v), func(ctx context.Context) ([]string, time.Duration, error) {
 		list, err := a.client.List(ctx, v)
@@ -137,7 +138,7 @@ func calculationOf(got cachedAnswer[calculation]) Calculation {
 
 // Details returns the tax on one vehicle. It uses the id of the make m, not that
 // of v.
-func (a *Authority) Details(ctx context.Context, m Make, v Vehicle) (Calculation, error) {
+func (a *Authority) Details(ctx context.Context, m catalogue.Make, v catalogue.Vehicle) (Calculation, error) {
 	v.MakeID = m.ID
 	got, err := cached(ctx, a, requestOf(m, v), a.calculation(v), func(ctx context.Context, answer calculation) {
 		if a.options.OnAnswer != nil {

@@ -18,6 +18,7 @@ import (
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/testenv"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/tra/tratest"
 	"ushuru/pkg/vehicle"
 )
@@ -28,7 +29,7 @@ type fixture struct {
 	server *tratest.Server
 	store  *tra.Store
 	clock  *clock
-	toyota tra.Make
+	toyota catalogue.Make
 }
 
 func newFixture(t *testing.T, conn *redisx.Conn, o tratest.Options, a tra.AuthorityOptions) *fixture {
@@ -36,7 +37,7 @@ func newFixture(t *testing.T, conn *redisx.Conn, o tratest.Options, a tra.Author
 	f := &fixture{clock: &clock{time.Date(2025, 11, 15, 12, 0, 0, 0, time.UTC)}}
 	o.Date = f.clock.now
 	server, client := simulated(t, o)
-	f.server, f.toyota = server, tra.Make{ID: server.MakeID("TOYOTA"), Name: "TOYOTA"}
+	f.server, f.toyota = server, catalogue.Make{ID: server.MakeID("TOYOTA"), Name: "TOYOTA"}
 	f.store = tra.NewStore(conn.Client(), tra.StoreOptions{Now: f.clock.Now, Implausible: tiny})
 	f.Authority = tra.NewAuthority(client, f.store, a)
 	if _, err := f.store.WorkerAlive(t.Context()); err != nil {
@@ -47,7 +48,7 @@ func newFixture(t *testing.T, conn *redisx.Conn, o tratest.Options, a tra.Author
 
 // resolve makes the five calls of one estimate.
 func (f *fixture) resolve(ctx context.Context) (tax vehicle.Tax, warnings []vehicle.Warning, err error) {
-	v, part := fielderOf(0), tra.Vehicle{ModelBody: fielder}
+	v, part := fielderOf(0), catalogue.Vehicle{ModelBody: fielder}
 	for _, value := range []string{strconv.Itoa(v.YOM), v.Country, v.FuelType, v.EngineCapacity} {
 		if _, err = f.List(ctx, f.toyota, part); err != nil {
 			return tax, nil, err
@@ -163,7 +164,7 @@ func TestAnEmptyListIsNotBelievedLong(t *testing.T) {
 		f := newFixture(t, conn, tratest.Options{Faults: tratest.Faults{EmptyLists: true}}, tra.AuthorityOptions{})
 		years := func() []string {
 			t.Helper()
-			years, err := f.List(t.Context(), f.toyota, tra.Vehicle{ModelBody: fielder})
+			years, err := f.List(t.Context(), f.toyota, catalogue.Vehicle{ModelBody: fielder})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -295,7 +296,7 @@ func TestWhoAskedFirstMayLeave(t *testing.T) {
 		years := func(ctx context.Context) <-chan error {
 			done := make(chan error, 1)
 			go func() {
-				_, err := authority.List(ctx, tra.Make{ID: 1, Name: "TOYOTA"}, tra.Vehicle{ModelBody: fielder})
+				_, err := authority.List(ctx, catalogue.Make{ID: 1, Name: "TOYOTA"}, catalogue.Vehicle{ModelBody: fielder})
 				done <- err
 			}()
 			return done

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"ushuru/pkg/tra/catalogue"
 )
 
 // CheckedCall is one call of a Check.
@@ -45,10 +47,9 @@ func (c *Client) Check(ctx context.Context, makeName string) []CheckedCall {
 	if !ok {
 		return k.calls
 	}
-	v, asked := Vehicle{MakeID: m.ID}, m.Name
+	v, asked := catalogue.Vehicle{MakeID: m.ID}, m.Name
 	for v.EngineCapacity == "" {
-		call, _ := v.next()
-		if asked, ok = k.list(call, asked, func() ([]string, error) { return c.List(ctx, v) }); !ok {
+		if asked, ok = k.list(listCalls[v.Next()], asked, func() ([]string, error) { return c.List(ctx, v) }); !ok {
 			return k.calls
 		}
 		v = v.With(asked)
@@ -58,7 +59,7 @@ func (c *Client) Check(ctx context.Context, makeName string) []CheckedCall {
 }
 
 // makes lists the makes and chooses one: the named, else TOYOTA, else the first.
-func (k *checker) makes(ctx context.Context, name string) (m Make, ok bool) {
+func (k *checker) makes(ctx context.Context, name string) (m catalogue.Make, ok bool) {
 	ok = k.call(callMakes, "all makes", func() (string, error) {
 		makes, err := k.client.Makes(ctx)
 		if err != nil {
@@ -72,7 +73,7 @@ func (k *checker) makes(ctx context.Context, name string) (m Make, ok bool) {
 		if wanted == "" {
 			wanted = "TOYOTA"
 		}
-		i := slices.IndexFunc(makes, func(m Make) bool { return strings.EqualFold(m.Name, wanted) })
+		i := slices.IndexFunc(makes, func(m catalogue.Make) bool { return strings.EqualFold(m.Name, wanted) })
 		if i < 0 && name != "" {
 			return "", fmt.Errorf("none of the %d makes is %q", len(makes), name)
 		}
@@ -104,7 +105,7 @@ func (k *checker) list(name, asked string, call func() ([]string, error)) (chose
 }
 
 // details returns what a calculation says.
-func (k *checker) details(ctx context.Context, v Vehicle) (string, error) {
+func (k *checker) details(ctx context.Context, v catalogue.Vehicle) (string, error) {
 	tax, warnings, err := k.client.Details(ctx, v)
 	if err != nil {
 		return "", err

@@ -8,6 +8,7 @@ import (
 
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/tra/tratest"
 )
 
@@ -90,7 +91,7 @@ func TestAResetClosesTheBreaker(t *testing.T) {
 		if state := breaker(); state != "closed" {
 			t.Errorf("round %d: the status says %s", round, state)
 		}
-		if makes, err := f.Makes(t.Context()); err != nil || !slices.ContainsFunc(makes, func(m tra.Make) bool { return m.Name == "TOYOTA" }) {
+		if makes, err := f.Makes(t.Context()); err != nil || !slices.ContainsFunc(makes, func(m catalogue.Make) bool { return m.Name == "TOYOTA" }) {
 			t.Errorf("round %d: after the reset: %v", round, err)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
@@ -39,73 +40,19 @@ const (
 // Calls are the names of all calls.
 var Calls = []string{callMakes, callModelBody, callYears, callCountries, callFuels, callCapacities, callDetails}
 
-// Make is a make with the authority's name and id. Ids change between revisions
-// of the database; names do not.
-type Make struct {
-	ID   int    `json:"id"`
-	Name string `json:"name"`
-}
-
-// Vehicle is the exact tuple that the authority taxes, in its own words.
-type Vehicle struct {
-	MakeID         int    `json:"makeId"`
-	ModelBody      string `json:"modelBody"` // byte for byte as listed
-	YOM            int    `json:"yom"`       // year of manufacture
-	Country        string `json:"country"`
-	FuelType       string `json:"fuelType"`
-	EngineCapacity string `json:"engineCapacity"` // a band: "1001 - 1500 CC"
-}
-
-// next returns the call that lists the values of the first empty field, with the name of that
-// field; the call of the calculation when none is empty.
-func (v Vehicle) next() (call, field string) {
-	switch {
-	case v.ModelBody == "":
-		return callModelBody, "modelBody"
-	case v.YOM == 0:
-		return callYears, fieldYear
-	case v.Country == "":
-		return callCountries, "countryOfOrigin"
-	case v.FuelType == "":
-		return callFuels, "fuelType"
-	case v.EngineCapacity == "":
-		return callCapacities, "engineCapacity"
-	}
-	return callDetails, ""
+// listCalls are the calls that list the values of a field of a vehicle, by the name of the field;
+// that of "" is the calculation of a vehicle that has all.
+var listCalls = map[string]string{
+	"modelBody": callModelBody, fieldYear: callYears, "countryOfOrigin": callCountries,
+	"fuelType": callFuels, "engineCapacity": callCapacities, "": callDetails,
 }
 
 // fieldYear is the field of a year of manufacture, the only one of the lists that is a number.
 const fieldYear = "yom"
 
-// With returns the vehicle with a value of its next list.
-func (v Vehicle) With(value string) Vehicle {
-	switch call, _ := v.next(); call {
-	case callModelBody:
-		v.ModelBody = value
-	case callYears:
-		v.YOM, _ = strconv.Atoi(value) // List returns whole numbers
-	case callCountries:
-		v.Country = value
-	case callFuels:
-		v.FuelType = value
-	case callCapacities:
-		v.EngineCapacity = value
-	}
-	return v
-}
-
-// YearsOf returns a list of years of manufacture as numbers.
-func YearsOf(list []string) []int {
-	years := make([]int, len(list))
-	for i, year := range list {
-		years[i], _ = strconv.Atoi(year) // List returns whole numbers
-	}
-	return years
-}
-
-// params returns the fields that are not empty as the parameters of a call, in the order of the
+// paramsOf returns the fields of a vehicle that are not empty as the parameters of a call, in the order of the
 // lists.
-func (v Vehicle) params(country string) []param {
+func paramsOf(v catalogue.Vehicle, country string) []param {
 	year := ""
 	if v.YOM != 0 {
 		year = strconv.Itoa(v.YOM)
@@ -187,7 +134,7 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Makes lists the makes. An empty list without an error means, here and below,
 // that the authority lists nothing.
-func (c *Client) Makes(ctx context.Context) ([]Make, error) {
+func (c *Client) Makes(ctx context.Context) ([]catalogue.Make, error) {
 	body, err := c.get(ctx, callMakes)
 	if err != nil {
 		return nil, err
@@ -198,15 +145,16 @@ func (c *Client) Makes(ctx context.Context) ([]Make, error) {
 
 // ModelBodies lists the labels of a make, byte for byte.
 func (c *Client) ModelBodies(ctx context.Context, makeID int) ([]string, error) {
-	return c.List(ctx, Vehicle{MakeID: makeID})
+	return c.List(ctx, catalogue.Vehicle{MakeID: makeID})
 }
 
 // List lists the values of the first field of a vehicle that is empty: the labels of its make,
 // their years of manufacture, which have gaps, the countries of origin, the fuel types or the
 // engine capacity bands.
-func (c *Client) List(ctx context.Context, v Vehicle) ([]string, error) {
-	call, field := v.next()
-	body, err := c.get(ctx, call, v.params("countryOfOrigin")...)
+func (c *Client) List(ctx context.Context, v catalogue.Vehicle) ([]string, error) {
+	field := v.Next()
+	call := listCalls[field]
+	body, err := c.get(ctx, call, paramsOf(v, "countryOfOrigin")...)
 	if err != nil {
 		return nil, err
 	}
@@ -216,8 +164,8 @@ func (c *Client) List(ctx context.Context, v Vehicle) ([]string, error) {
 
 // Details returns the tax on one vehicle and warnings about the figures. An
 // answer about another vehicle is an error of the kind BadAnswer.
-func (c *Client) Details(ctx context.Context, v Vehicle) (vehicle.Tax, []vehicle.Warning, error) {
-	body, err := c.get(ctx, callDetails, v.params("cuntryOfOrigin")...) // the authority's spelling, in this call only
+func (c *Client) Details(ctx context.Context, v catalogue.Vehicle) (vehicle.Tax, []vehicle.Warning, error) {
+	body, err := c.get(ctx, callDetails, paramsOf(v, "cuntryOfOrigin")...) // the authority's spelling, in this call only
 	if err != nil {
 		return vehicle.Tax{}, nil, err
 	}

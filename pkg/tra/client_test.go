@@ -20,6 +20,7 @@ import (
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/testenv"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/tra/tratest"
 )
 
@@ -42,8 +43,8 @@ func simulated(t *testing.T, o tratest.Options) (*tratest.Server, *tra.Client) {
 	return server, newClient(t, tra.Options{BaseURL: server.URL})
 }
 
-func fielderOf(id int) tra.Vehicle {
-	return tra.Vehicle{
+func fielderOf(id int) catalogue.Vehicle {
+	return catalogue.Vehicle{
 		MakeID: id, ModelBody: fielder, YOM: 2015, Country: "JAPAN",
 		FuelType: "PETROL & ELECTRIC", EngineCapacity: "1001 - 1500 CC",
 	}
@@ -57,7 +58,7 @@ func TestTheChainOfSevenCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := slices.IndexFunc(makes, func(m tra.Make) bool { return m.Name == "SUBARU" })
+	at := slices.IndexFunc(makes, func(m catalogue.Make) bool { return m.Name == "SUBARU" })
 	if at < 0 {
 		t.Fatalf("no SUBARU in %v", makes)
 	}
@@ -66,11 +67,11 @@ func TestTheChainOfSevenCalls(t *testing.T) {
 	if err != nil || !slices.Contains(labels, "FORESTER - SJ5 - SUV") {
 		t.Fatalf("labels: %v, %d of them", err, len(labels))
 	}
-	years, err := client.List(ctx, tra.Vehicle{MakeID: id, ModelBody: "FORESTER - SJ5 - SUV"})
+	years, err := client.List(ctx, catalogue.Vehicle{MakeID: id, ModelBody: "FORESTER - SJ5 - SUV"})
 	if err != nil || !slices.Contains(years, "2014") {
 		t.Fatalf("years: %v, %v", years, err)
 	}
-	v := tra.Vehicle{MakeID: id, ModelBody: "FORESTER - SJ5 - SUV", YOM: 2014}
+	v := catalogue.Vehicle{MakeID: id, ModelBody: "FORESTER - SJ5 - SUV", YOM: 2014}
 	for _, want := range []string{"JAPAN", "PETROL", "1501 - 2000 CC"} {
 		list, err := client.List(ctx, v)
 		if err != nil || !slices.Equal(list, []string{want}) {
@@ -108,10 +109,10 @@ func TestRequestsAreThoseOfTheRecordedURLs(t *testing.T) {
 	client := newClient(t, tra.Options{BaseURL: server.URL + "/umvvs-api/ExternalCalculator/"})
 	_, _ = client.Makes(ctx)
 	_, _ = client.ModelBodies(ctx, id)
-	_, _ = client.List(ctx, tra.Vehicle{MakeID: id, ModelBody: fielder})
-	_, _ = client.List(ctx, tra.Vehicle{MakeID: id, ModelBody: fielder, YOM: 2015})
-	_, _ = client.List(ctx, tra.Vehicle{MakeID: id, ModelBody: fielder, YOM: 2015, Country: "JAPAN"})
-	_, _ = client.List(ctx, tra.Vehicle{MakeID: id, ModelBody: fielder, YOM: 2015, Country: "JAPAN", FuelType: "PETROL & ELECTRIC"})
+	_, _ = client.List(ctx, catalogue.Vehicle{MakeID: id, ModelBody: fielder})
+	_, _ = client.List(ctx, catalogue.Vehicle{MakeID: id, ModelBody: fielder, YOM: 2015})
+	_, _ = client.List(ctx, catalogue.Vehicle{MakeID: id, ModelBody: fielder, YOM: 2015, Country: "JAPAN"})
+	_, _ = client.List(ctx, catalogue.Vehicle{MakeID: id, ModelBody: fielder, YOM: 2015, Country: "JAPAN", FuelType: "PETROL & ELECTRIC"})
 	if _, _, err := client.Details(ctx, fielderOf(id)); err == nil {
 		t.Error("an empty list of details is no error")
 	}
@@ -162,7 +163,7 @@ func TestLabelsGoBackByteForByte(t *testing.T) {
 	if err != nil || len(labels) != 1 || labels[0] != label {
 		t.Fatalf("labels %q, %v", labels, err)
 	}
-	if _, err := client.List(t.Context(), tra.Vehicle{MakeID: 1, ModelBody: labels[0]}); err != nil || asked != label {
+	if _, err := client.List(t.Context(), catalogue.Vehicle{MakeID: 1, ModelBody: labels[0]}); err != nil || asked != label {
 		t.Errorf("asked for %q (%v), want %q", asked, err, label)
 	}
 }
@@ -317,7 +318,7 @@ func TestEmptyListsAreAnswers(t *testing.T) {
 	if labels, err := client.ModelBodies(t.Context(), server.MakeID("SCANIA")); err != nil || len(labels) != 0 {
 		t.Errorf("a make without vehicles: %v, %v", labels, err)
 	}
-	if years, err := client.List(t.Context(), tra.Vehicle{MakeID: server.MakeID("TOYOTA"), ModelBody: "NO - SUCH - LABEL"}); err != nil || len(years) != 0 {
+	if years, err := client.List(t.Context(), catalogue.Vehicle{MakeID: server.MakeID("TOYOTA"), ModelBody: "NO - SUCH - LABEL"}); err != nil || len(years) != 0 {
 		t.Errorf("years of an unknown label: %v, %v", years, err)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"ushuru/pkg/tra/catalogue"
 )
 
 var (
@@ -53,14 +55,14 @@ func objects(body []byte) ([]object, error) {
 	return slices.DeleteFunc(items, func(o object) bool { return len(o) == 0 }), nil
 }
 
-func decodeMakes(body []byte) ([]Make, error) {
-	return decodeList(body, func(o object) (Make, bool, error) {
+func decodeMakes(body []byte) ([]catalogue.Make, error) {
+	return decodeList(body, func(o object) (catalogue.Make, bool, error) {
 		name, err := o.text("makeName")
 		if err != nil || blank(name) {
-			return Make{}, false, err
+			return catalogue.Make{}, false, err
 		}
 		id, found, err := o.integer("makeId")
-		return Make{ID: id, Name: name}, found, err
+		return catalogue.Make{ID: id, Name: name}, found, err
 	})
 }
 

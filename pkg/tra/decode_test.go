@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
@@ -52,7 +53,7 @@ func TestListsAreReadInEveryForm(t *testing.T) {
 func TestNumbersMayBeTexts(t *testing.T) {
 	t.Parallel()
 	makes, err := decodeMakes([]byte(`[{"makeId":"1503191","makeName":"TOYOTA"},{"makeId":7,"makeName":"BMW"},{"makeId":8,"makeName":null}]`))
-	if want := []Make{{1503191, "TOYOTA"}, {7, "BMW"}}; err != nil || !slices.Equal(makes, want) {
+	if want := []catalogue.Make{{ID: 1503191, Name: "TOYOTA"}, {ID: 7, Name: "BMW"}}; err != nil || !slices.Equal(makes, want) {
 		t.Errorf("makes %v, %v", makes, err)
 	}
 	years, err := decodeTexts([]byte(`[{"yom":2015},{"yom":"2016"},{"yom":2017.0},{"yom":""},{"yom":0}]`), "yom")
@@ -64,7 +65,7 @@ func TestNumbersMayBeTexts(t *testing.T) {
 	}
 }
 
-var asked = Vehicle{ModelBody: "FORESTER - SJ5 - SUV", YOM: 2014, Country: "JAPAN", FuelType: "PETROL", EngineCapacity: "1501 - 2000 CC"}
+var asked = catalogue.Vehicle{ModelBody: "FORESTER - SJ5 - SUV", YOM: 2014, Country: "JAPAN", FuelType: "PETROL", EngineCapacity: "1501 - 2000 CC"}
 
 // answer is the recorded answer of 2025 Q4 for the vehicle asked, with fields
 // changed; a nil leaves a field out.
@@ -172,7 +173,7 @@ func FuzzDecode(f *testing.F) {
 				t.Errorf("a blank text in %q", texts)
 			}
 		}
-		if makes, err := decodeMakes(body); err == nil && slices.ContainsFunc(makes, func(m Make) bool { return blank(m.Name) }) {
+		if makes, err := decodeMakes(body); err == nil && slices.ContainsFunc(makes, func(m catalogue.Make) bool { return blank(m.Name) }) {
 			t.Errorf("a blank make in %v", makes)
 		}
 		_, _ = decodeTexts(body, "yom")

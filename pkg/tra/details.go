@@ -9,6 +9,7 @@ import (
 
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 
 	"github.com/shopspring/decimal"
@@ -24,7 +25,7 @@ const (
 
 // decodeDetails parses the answer about one vehicle and checks that it is about
 // that vehicle. Inconsistent figures are kept, with a warning.
-func decodeDetails(body []byte, requested Vehicle) (vehicle.Tax, []vehicle.Warning, error) {
+func decodeDetails(body []byte, requested catalogue.Vehicle) (vehicle.Tax, []vehicle.Warning, error) {
 	items, err := objects(body)
 	if err != nil {
 		return vehicle.Tax{}, nil, err
@@ -49,7 +50,7 @@ func decodeDetails(body []byte, requested Vehicle) (vehicle.Tax, []vehicle.Warni
 }
 
 // matchingAnswer returns the item that is about the requested vehicle.
-func matchingAnswer(items []object, requested Vehicle) (object, error) {
+func matchingAnswer(items []object, requested catalogue.Vehicle) (object, error) {
 	items = slices.DeleteFunc(items, object.empty)
 	if len(items) == 0 {
 		return nil, errNoVehicle
@@ -94,7 +95,7 @@ func (id identity) complete() bool {
 
 // differsFrom compares the fields that the answer repeats, with white space and
 // case folded. The answer must repeat at least one field besides the label.
-func (id identity) differsFrom(requested Vehicle) error {
+func (id identity) differsFrom(requested catalogue.Vehicle) error {
 	if id.yom+id.country+id.fuel+id.capacity == "" {
 		return errors.New("it names no vehicle")
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ushuru/pkg/localtime"
+	"ushuru/pkg/tra/catalogue"
 )
 
 var (
@@ -25,7 +26,7 @@ func IsImplausible(err error) bool { return errors.Is(err, errStaysImplausible) 
 const maxImplausible = 2
 
 // calculation returns the function that requests a calculation.
-func (a *Authority) calculation(v Vehicle) func(context.Context) (calculation, time.Duration, error) {
+func (a *Authority) calculation(v catalogue.Vehicle) func(context.Context) (calculation, time.Duration, error) {
 	attempts := 0
 	return func(ctx context.Context) (calculation, time.Duration, error) {
 		tax, warnings, err := a.client.Details(ctx, v)

@@ -3,6 +3,8 @@ package tra
 import (
 	"context"
 	"errors"
+
+	"ushuru/pkg/tra/catalogue"
 )
 
 // ErrNotKnown means that the cache has no fresh answer: only the authority can
@@ -27,14 +29,14 @@ func (s *Store) Known() *Known { return &Known{store: s} }
 func (s *Store) Stale() *Known { return &Known{s, true} }
 
 // List returns the values of the first empty field of a vehicle of the make m.
-func (k *Known) List(ctx context.Context, m Make, v Vehicle) ([]string, error) {
+func (k *Known) List(ctx context.Context, m catalogue.Make, v catalogue.Vehicle) ([]string, error) {
 	got, err := knownAnswer[[]string](ctx, k, requestOf(m, v))
 	return got.Answer, err
 }
 
 // Details returns the tax on one vehicle. It uses the name of the make m, not the
 // id of v.
-func (k *Known) Details(ctx context.Context, m Make, v Vehicle) (Calculation, error) {
+func (k *Known) Details(ctx context.Context, m catalogue.Make, v catalogue.Vehicle) (Calculation, error) {
 	got, err := knownAnswer[calculation](ctx, k, requestOf(m, v))
 	if err != nil {
 		return Calculation{}, err

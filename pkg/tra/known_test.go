@@ -8,6 +8,7 @@ import (
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/tra/tratest"
 )
 
@@ -29,10 +30,10 @@ func TestKnownAnswersNeedNoAuthority(t *testing.T) {
 			t.Fatal(err)
 		}
 		calls, v, known := f.calls(), fielderOf(0), f.store.Known()
-		years, err1 := known.List(t.Context(), f.toyota, tra.Vehicle{ModelBody: v.ModelBody})
-		countries, err2 := known.List(t.Context(), f.toyota, tra.Vehicle{ModelBody: v.ModelBody, YOM: v.YOM})
-		fuels, err3 := known.List(t.Context(), f.toyota, tra.Vehicle{ModelBody: v.ModelBody, YOM: v.YOM, Country: v.Country})
-		bands, err4 := known.List(t.Context(), f.toyota, tra.Vehicle{ModelBody: v.ModelBody, YOM: v.YOM, Country: v.Country, FuelType: v.FuelType})
+		years, err1 := known.List(t.Context(), f.toyota, catalogue.Vehicle{ModelBody: v.ModelBody})
+		countries, err2 := known.List(t.Context(), f.toyota, catalogue.Vehicle{ModelBody: v.ModelBody, YOM: v.YOM})
+		fuels, err3 := known.List(t.Context(), f.toyota, catalogue.Vehicle{ModelBody: v.ModelBody, YOM: v.YOM, Country: v.Country})
+		bands, err4 := known.List(t.Context(), f.toyota, catalogue.Vehicle{ModelBody: v.ModelBody, YOM: v.YOM, Country: v.Country, FuelType: v.FuelType})
 		if err := errors.Join(err1, err2, err3, err4); err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +44,7 @@ func TestKnownAnswersNeedNoAuthority(t *testing.T) {
 		if err != nil || got.Tax.ReferenceNumber != want.ReferenceNumber || !got.At.Equal(f.clock.now) {
 			t.Errorf("%s of %v, %v; want %s", got.Tax.ReferenceNumber, got.At, err, want.ReferenceNumber)
 		}
-		if _, err := known.List(t.Context(), f.toyota, tra.Vehicle{ModelBody: v.ModelBody, YOM: v.YOM - 1}); !errors.Is(err, tra.ErrNotKnown) {
+		if _, err := known.List(t.Context(), f.toyota, catalogue.Vehicle{ModelBody: v.ModelBody, YOM: v.YOM - 1}); !errors.Is(err, tra.ErrNotKnown) {
 			t.Errorf("another year: %v", err)
 		}
 		if f.calls() != calls {
@@ -85,13 +86,13 @@ func TestAnEmptyListIsKnownForAWhileOnly(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		f := newFixture(t, conn, tratest.Options{}, tra.AuthorityOptions{EmptyListTTL: time.Minute})
 		list := func() error {
-			got, err := f.store.Known().List(t.Context(), f.toyota, tra.Vehicle{ModelBody: "NO SUCH LABEL"})
+			got, err := f.store.Known().List(t.Context(), f.toyota, catalogue.Vehicle{ModelBody: "NO SUCH LABEL"})
 			if len(got) != 0 {
 				t.Errorf("years %v", got)
 			}
 			return err
 		}
-		if years, err := f.List(t.Context(), f.toyota, tra.Vehicle{ModelBody: "NO SUCH LABEL"}); err != nil || len(years) != 0 {
+		if years, err := f.List(t.Context(), f.toyota, catalogue.Vehicle{ModelBody: "NO SUCH LABEL"}); err != nil || len(years) != 0 {
 			t.Fatalf("%v, %v", years, err)
 		}
 		if err := list(); err != nil {

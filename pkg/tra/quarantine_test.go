@@ -9,13 +9,14 @@ import (
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 )
 
 // thirtyMakes is an authority with thirty makes of twenty labels each.
 func thirtyMakes() *lister {
 	l := &lister{labels: map[int][]string{}, fail: map[int]error{}}
 	for id := 1; id <= 30; id++ {
-		l.makes = append(l.makes, tra.Make{ID: id, Name: fmt.Sprintf("MAKE %02d", id)})
+		l.makes = append(l.makes, catalogue.Make{ID: id, Name: fmt.Sprintf("MAKE %02d", id)})
 		for n := range 20 {
 			l.labels[id] = append(l.labels[id], fmt.Sprintf("MODEL %02d - AB%d - SUV", n, n))
 		}
@@ -47,9 +48,9 @@ func (r *catalogueRig) sync(after time.Duration, makes, labels int, quarantined 
 	if err != nil || report.Quarantined != quarantined {
 		r.t.Fatalf("%+v, %v; want quarantined %q", report, err, quarantined)
 	}
-	catalogue, err := r.store.Catalogue(r.t.Context())
-	if err != nil || len(catalogue.Makes()) != makes || catalogue.Len() != labels {
-		r.t.Fatalf("readers see %d makes, %d labels, %v; want %d, %d", len(catalogue.Makes()), catalogue.Len(), err, makes, labels)
+	cat, err := r.store.Catalogue(r.t.Context())
+	if err != nil || len(cat.Makes()) != makes || cat.Len() != labels {
+		r.t.Fatalf("readers see %d makes, %d labels, %v; want %d, %d", len(cat.Makes()), cat.Len(), err, makes, labels)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/tra/tratest"
 )
 
@@ -71,7 +72,7 @@ func TestAnAnswerIsKeptThoughRedisIsAwayWhenItComes(t *testing.T) {
 	defer server.Close()
 	client := newClient(t, tra.Options{BaseURL: server.URL + tratest.Path})
 	authority := tra.NewAuthority(client, tra.NewStore(redistest.Open(t, proxy.URL).Client(), tra.StoreOptions{}), tra.AuthorityOptions{})
-	toyota := tra.Make{ID: simulator.MakeID("TOYOTA"), Name: "TOYOTA"}
+	toyota := catalogue.Make{ID: simulator.MakeID("TOYOTA"), Name: "TOYOTA"}
 	type outcome struct {
 		tra.Calculation
 		error

@@ -10,6 +10,7 @@ import (
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/tra/tratest"
 )
 
@@ -73,7 +74,7 @@ func TestEveryCallKeepsTheStatus(t *testing.T) {
 			}
 			return status
 		}
-		if _, err := f.List(t.Context(), f.toyota, tra.Vehicle{ModelBody: fielder}); err != nil {
+		if _, err := f.List(t.Context(), f.toyota, catalogue.Vehicle{ModelBody: fielder}); err != nil {
 			t.Fatal(err)
 		}
 		if got := state(); got.State != tra.Up || got.LastSuccessAt == nil || !got.LastSuccessAt.Equal(f.clock.now) {

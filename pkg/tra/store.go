@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/redisx"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
@@ -61,7 +62,7 @@ type Store struct {
 
 	mu      sync.Mutex
 	version int64
-	index   *Catalogue
+	index   *catalogue.Catalogue
 }
 
 // maxLists bounds the lists in memory: a few hundred bytes each.
@@ -87,7 +88,7 @@ func (s *Store) onLookup(q listRequest, hit bool) {
 
 // Catalogue returns the index of the last complete sync. It looks once a second
 // whether the catalogue has changed, and is ErrNoCatalogue before the first sync.
-func (s *Store) Catalogue(ctx context.Context) (*Catalogue, error) {
+func (s *Store) Catalogue(ctx context.Context) (*catalogue.Catalogue, error) {
 	version, err := s.catalogueVersion(ctx)
 	if err != nil {
 		return nil, err
@@ -101,11 +102,11 @@ func (s *Store) Catalogue(ctx context.Context) (*Catalogue, error) {
 	if err != nil {
 		return nil, err
 	}
-	makes := make([]MakeLabels, 0, len(stored))
+	makes := make([]catalogue.MakeLabels, 0, len(stored))
 	for _, m := range stored {
 		makes = append(makes, m.MakeLabels)
 	}
-	s.index, s.version = NewCatalogue(makes), version
+	s.index, s.version = catalogue.New(makes), version
 	return s.index, nil
 }
 
@@ -128,7 +129,7 @@ func (s *Store) catalogueVersion(ctx context.Context) (int64, error) {
 
 // storedMake is one make in Redis.
 type storedMake struct {
-	MakeLabels
+	catalogue.MakeLabels
 	FetchedAt time.Time `json:"fetchedAt"`
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ushuru/pkg/redisx"
+	"ushuru/pkg/tra/catalogue"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -151,10 +152,9 @@ func (q listRequest) key() string {
 }
 
 // requestOf identifies the next list of a vehicle, or its calculation, by the name of its make.
-func requestOf(m Make, v Vehicle) listRequest {
-	call, _ := v.next()
+func requestOf(m catalogue.Make, v catalogue.Vehicle) listRequest {
 	return listRequest{
-		Call: call, Make: m.Name, ModelBody: v.ModelBody, YOM: v.YOM,
+		Call: listCalls[v.Next()], Make: m.Name, ModelBody: v.ModelBody, YOM: v.YOM,
 		Country: v.Country, Fuel: v.FuelType, Capacity: v.EngineCapacity,
 	}
 }

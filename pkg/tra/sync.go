@@ -13,11 +13,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ushuru/pkg/pace"
+	"ushuru/pkg/tra/catalogue"
 )
 
 // Lister lists makes and their labels.
 type Lister struct {
-	Makes       func(ctx context.Context) ([]Make, error)
+	Makes       func(ctx context.Context) ([]catalogue.Make, error)
 	ModelBodies func(ctx context.Context, makeID int) ([]string, error)
 }
 
@@ -74,7 +75,7 @@ func (s *Store) Sync(ctx context.Context, lister Lister) (SyncReport, error) {
 
 func (s *Store) sync(ctx context.Context, lister Lister, o SyncOptions) (SyncReport, error) {
 	var report SyncReport
-	makes, err := withRetry(ctx, func() ([]Make, error) { return lister.Makes(ctx) })
+	makes, err := withRetry(ctx, func() ([]catalogue.Make, error) { return lister.Makes(ctx) })
 	if err != nil {
 		return report, fmt.Errorf("tra: sync makes: %w", err)
 	}
@@ -121,7 +122,7 @@ type syncRun struct {
 
 // all syncs the list of makes and the labels of each. Of an unusual list of makes
 // only those are synced that are known.
-func (r *syncRun) all(ctx context.Context, makes []Make) error {
+func (r *syncRun) all(ctx context.Context, makes []catalogue.Make) error {
 	before, after := slices.Collect(maps.Keys(r.stored)), make([]string, 0, len(makes))
 	for _, m := range makes {
 		after = append(after, m.Name)
@@ -131,7 +132,7 @@ func (r *syncRun) all(ctx context.Context, makes []Make) error {
 		return err
 	}
 	if !taken {
-		makes = slices.DeleteFunc(slices.Clone(makes), func(m Make) bool {
+		makes = slices.DeleteFunc(slices.Clone(makes), func(m catalogue.Make) bool {
 			_, known := r.stored[m.Name]
 			return !known
 		})
@@ -144,12 +145,12 @@ func (r *syncRun) all(ctx context.Context, makes []Make) error {
 }
 
 // expect marks the makes that are new as pending.
-func (r *syncRun) expect(ctx context.Context, makes []Make) error {
+func (r *syncRun) expect(ctx context.Context, makes []catalogue.Make) error {
 	for _, m := range makes {
 		if _, known := r.stored[m.Name]; known {
 			continue
 		}
-		pending := storedMake{MakeLabels: MakeLabels{Make: m, Labels: []string{}, Pending: true}}
+		pending := storedMake{MakeLabels: catalogue.MakeLabels{Make: m, Labels: []string{}, Pending: true}}
 		if err := r.store.save(ctx, pending, true); err != nil {
 			return err
 		}
@@ -159,7 +160,7 @@ func (r *syncRun) expect(ctx context.Context, makes []Make) error {
 
 // fetch fetches every make that is not fresh. It returns an error only when
 // further calls are useless.
-func (r *syncRun) fetch(ctx context.Context, makes []Make) error {
+func (r *syncRun) fetch(ctx context.Context, makes []catalogue.Make) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(r.store.options.Concurrency)
 	for _, m := range makes {
@@ -182,9 +183,9 @@ func (s *Store) fresh(at time.Time) bool {
 }
 
 // arrived stores the labels of a make, or counts the failure.
-func (r *syncRun) arrived(ctx context.Context, m Make, labels []string, err error) error {
+func (r *syncRun) arrived(ctx context.Context, m catalogue.Make, labels []string, err error) error {
 	before := r.stored[m.Name]
-	fetched := storedMake{MakeLabels{Make: m, Labels: labels}, r.store.options.Now()}
+	fetched := storedMake{catalogue.MakeLabels{Make: m, Labels: labels}, r.store.options.Now()}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	_, ofCall := errors.AsType[*Error](err)
@@ -217,9 +218,9 @@ func (r *syncRun) arrived(ctx context.Context, m Make, labels []string, err erro
 	return r.store.save(ctx, fetched, changed)
 }
 
-func (r *syncRun) removeOthers(ctx context.Context, makes []Make) error {
+func (r *syncRun) removeOthers(ctx context.Context, makes []catalogue.Make) error {
 	for name := range r.stored {
-		if slices.ContainsFunc(makes, func(m Make) bool { return m.Name == name }) {
+		if slices.ContainsFunc(makes, func(m catalogue.Make) bool { return m.Name == name }) {
 			continue
 		}
 		if err := r.store.remove(ctx, name); err != nil {

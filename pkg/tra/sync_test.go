@@ -12,19 +12,20 @@ import (
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/tra/tratest"
 )
 
 // lister is an authority whose catalogue a test changes at will.
 type lister struct {
 	mu     sync.Mutex
-	makes  []tra.Make
+	makes  []catalogue.Make
 	labels map[int][]string
 	fail   map[int]error // by make id
 	asked  []int
 }
 
-func (l *lister) Makes(context.Context) ([]tra.Make, error) { return l.makes, l.fail[0] }
+func (l *lister) Makes(context.Context) ([]catalogue.Make, error) { return l.makes, l.fail[0] }
 
 func (l *lister) ModelBodies(_ context.Context, id int) ([]string, error) {
 	l.mu.Lock()
@@ -40,7 +41,7 @@ func (c *clock) Now() time.Time { return c.now }
 
 func newLister() *lister {
 	return &lister{
-		makes:  []tra.Make{{ID: 1, Name: "TOYOTA"}, {ID: 2, Name: "SUBARU"}, {ID: 3, Name: "SCANIA"}},
+		makes:  []catalogue.Make{{ID: 1, Name: "TOYOTA"}, {ID: 2, Name: "SUBARU"}, {ID: 3, Name: "SCANIA"}},
 		labels: map[int][]string{1: {fielder, "IST - NCP110 - HATCHBACK"}, 2: {"FORESTER - SJ5 - SUV"}},
 		fail:   map[int]error{},
 	}
@@ -177,11 +178,11 @@ func TestSync(t *testing.T) {
 						t.Fatalf("sync %d: %+v, %v, asked %d; want %+v, error %t, asked %d",
 							i+1, report, err, len(authority.asked), step.report, step.fails, step.asked)
 					}
-					catalogue, err := store.Catalogue(t.Context())
-					if err != nil || catalogue.Len() != step.labels {
-						t.Fatalf("sync %d: readers see %v, %v; want %d labels", i+1, catalogue, err, step.labels)
+					cat, err := store.Catalogue(t.Context())
+					if err != nil || cat.Len() != step.labels {
+						t.Fatalf("sync %d: readers see %v, %v; want %d labels", i+1, cat, err, step.labels)
 					}
-					if got := pendingIn(catalogue); !slices.Equal(got, step.pending) {
+					if got := pendingIn(cat); !slices.Equal(got, step.pending) {
 						t.Fatalf("sync %d: pending %v, want %v", i+1, got, step.pending)
 					}
 					due, err := store.SyncDue(t.Context())
@@ -194,9 +195,9 @@ func TestSync(t *testing.T) {
 	}
 }
 
-func pendingIn(catalogue *tra.Catalogue) (names []string) {
-	for _, m := range catalogue.Makes() {
-		if entries, _ := catalogue.Of(m.Name); entries.Pending {
+func pendingIn(cat *catalogue.Catalogue) (names []string) {
+	for _, m := range cat.Makes() {
+		if entries, _ := cat.Of(m.Name); entries.Pending {
 			names = append(names, m.Name)
 		}
 	}
@@ -244,16 +245,16 @@ func TestTheIndexIsRebuiltOnlyWhenTheCatalogueChanged(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		authority := newLister()
 		store := tra.NewStore(conn.Client(), tra.StoreOptions{SyncPeriod: time.Nanosecond})
-		read := func() *tra.Catalogue {
+		read := func() *catalogue.Catalogue {
 			t.Helper()
 			if _, err := store.Sync(t.Context(), tra.Lister{Makes: authority.Makes, ModelBodies: authority.ModelBodies}); err != nil {
 				t.Fatal(err)
 			}
-			catalogue, err := store.Catalogue(t.Context())
+			cat, err := store.Catalogue(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			return catalogue
+			return cat
 		}
 		first := read()
 		if read() != first {
@@ -275,11 +276,11 @@ func TestSyncOfTheWholeSimulatedCatalogue(t *testing.T) {
 		if err != nil || report.Labels < 1800 || report.Makes < 20 {
 			t.Fatalf("%+v, %v", report, err)
 		}
-		catalogue, err := store.Catalogue(t.Context())
-		if err != nil || catalogue.Len() != report.Labels {
-			t.Fatalf("%d labels of %d, %v", catalogue.Len(), report.Labels, err)
+		cat, err := store.Catalogue(t.Context())
+		if err != nil || cat.Len() != report.Labels {
+			t.Fatalf("%d labels of %d, %v", cat.Len(), report.Labels, err)
 		}
-		if m, ok := catalogue.Make("TOYOTA"); !ok || m.ID != server.MakeID("TOYOTA") {
+		if m, ok := cat.Make("TOYOTA"); !ok || m.ID != server.MakeID("TOYOTA") {
 			t.Errorf("TOYOTA is %+v", m)
 		}
 	})

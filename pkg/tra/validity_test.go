@@ -9,6 +9,7 @@ import (
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/tra/tratest"
 )
 
@@ -23,7 +24,7 @@ var edges = []struct {
 	{"the quarter", time.Date(2026, 3, 31, 20, 59, 59, 0, time.UTC), 2019},
 }
 
-func ofYear(yom int) tra.Vehicle {
+func ofYear(yom int) catalogue.Vehicle {
 	v := fielderOf(0)
 	v.YOM = yom
 	return v

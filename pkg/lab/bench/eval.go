@@ -7,14 +7,14 @@ import (
 	"ushuru/pkg/match"
 	"ushuru/pkg/match/evaluate"
 	"ushuru/pkg/plainjson"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 )
 
 // EvaluateMatch matches cases against a catalogue and prints how many results
 // are correct. With lines, and when no case has an expectation, it prints a
 // JSON line for each case instead.
 func EvaluateMatch(
-	ctx context.Context, cases io.Reader, out io.Writer, matcher *match.Matcher, catalogue *tra.Catalogue, lines bool,
+	ctx context.Context, cases io.Reader, out io.Writer, matcher *match.Matcher, cat *catalogue.Catalogue, lines bool,
 ) error {
 	read, err := evaluate.ReadCases(cases)
 	if err != nil {
@@ -23,7 +23,7 @@ func EvaluateMatch(
 	report := evaluate.NewReport()
 	all := make([]evaluate.Result, 0, len(read))
 	for _, one := range read {
-		found, err := evaluate.Run(ctx, matcher, one, catalogue)
+		found, err := evaluate.Run(ctx, matcher, one, cat)
 		if err != nil {
 			return err
 		}

@@ -10,7 +10,7 @@ import (
 
 	"ushuru/pkg/lab/rig"
 	"ushuru/pkg/match"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
@@ -19,7 +19,7 @@ import (
 // many labels.
 func Match(ctx context.Context, out io.Writer, labels, samples int) ([]rig.Number, error) {
 	labels, samples = max(labels, 10), max(samples, 1)
-	catalogue, cars := benchCatalogue(labels)
+	cat, cars := benchCatalogue(labels)
 	matcher := match.New(match.Options{})
 	bare := make(map[string]string, len(cars))
 	for _, car := range cars {
@@ -27,7 +27,7 @@ func Match(ctx context.Context, out io.Writer, labels, samples int) ([]rig.Numbe
 	}
 	var missed int
 	exact := func(car vehicle.Car) {
-		if choice, err := matcher.Choose(ctx, car, catalogue); err != nil || choice.MatchType != vehicle.ExactCode {
+		if choice, err := matcher.Choose(ctx, car, cat); err != nil || choice.MatchType != vehicle.ExactCode {
 			missed++
 		}
 	}
@@ -47,11 +47,11 @@ func Match(ctx context.Context, out io.Writer, labels, samples int) ([]rig.Numbe
 		{"exact match", exact},
 		{"candidates, misspelt name without code", func(car vehicle.Car) {
 			car.RawModelCode, car.Model = "", car.Model[1:]+"X"
-			_, _, _ = matcher.Explain(ctx, car, catalogue)
+			_, _, _ = matcher.Explain(ctx, car, cat)
 		}},
 		{"candidates, absent code", func(car vehicle.Car) {
 			car.RawModelCode += "9"
-			_, _, _ = matcher.Explain(ctx, car, catalogue)
+			_, _, _ = matcher.Explain(ctx, car, cat)
 		}},
 	} {
 		took := timeEach(cars, samples, bench.of)
@@ -62,8 +62,8 @@ func Match(ctx context.Context, out io.Writer, labels, samples int) ([]rig.Numbe
 		}
 	}
 	_, err := fmt.Fprintf(out, "in a catalogue of %d labels, %d look-ups each; exact look-ups that failed: %d\n",
-		catalogue.Len(), samples, missed)
-	return matchNumbers(catalogue.Len(), middles), err
+		cat.Len(), samples, missed)
+	return matchNumbers(cat.Len(), middles), err
 }
 
 // matchNumbers are those of a map, an exact match, and candidates of two kinds.
@@ -101,13 +101,13 @@ func timeEach(cars []vehicle.Car, samples int, of func(vehicle.Car)) []time.Dura
 
 // benchCatalogue returns labels of ten makes with a hundred and fifty models
 // each, and a car for every label.
-func benchCatalogue(labels int) (*tra.Catalogue, []vehicle.Car) {
-	makes := make([]tra.MakeLabels, 10)
+func benchCatalogue(labels int) (*catalogue.Catalogue, []vehicle.Car) {
+	makes := make([]catalogue.MakeLabels, 10)
 	cars := make([]vehicle.Car, 0, labels)
 	for i := range labels {
 		at := i % len(makes)
 		mk := &makes[at]
-		mk.Make = tra.Make{ID: at + 1, Name: "MAKE " + letter(at)}
+		mk.Make = catalogue.Make{ID: at + 1, Name: "MAKE " + letter(at)}
 		n := i / len(makes)
 		model := benchName(n % 150)
 		code := letter(n%26) + letter(n/26%26) + "E" + strconv.Itoa(100+n/676) + letter(6+at)
@@ -117,7 +117,7 @@ func benchCatalogue(labels int) (*tra.Catalogue, []vehicle.Car) {
 			Fuel: "PETROL", BodyType: "WAGON",
 		})
 	}
-	return tra.NewCatalogue(makes), cars
+	return catalogue.New(makes), cars
 }
 
 // letter is the n-th letter.

@@ -14,7 +14,7 @@ import (
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/match"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
@@ -87,7 +87,7 @@ func (c Case) car() vehicle.Car {
 }
 
 // Run matches one case. It returns an error only when the context ends.
-func Run(ctx context.Context, matcher *match.Matcher, c Case, cat *tra.Catalogue) (Result, error) {
+func Run(ctx context.Context, matcher *match.Matcher, c Case, cat *catalogue.Catalogue) (Result, error) {
 	car := c.car()
 	choice, scored, err := matcher.Explain(ctx, car, cat)
 	result := Result{ID: c.ID, Outcome: "none", Candidates: append([]match.Scored{}, scored...)}
@@ -109,8 +109,8 @@ func Run(ctx context.Context, matcher *match.Matcher, c Case, cat *tra.Catalogue
 func resolve(ctx context.Context, matcher *match.Matcher, car vehicle.Car, choice match.Choice, result Result) (Result, error) {
 	lists := expectedLists{matcher, car}
 	if car.Year == 0 {
-		years, _ := lists.List(ctx, choice.Make, tra.Vehicle{ModelBody: choice.Label})
-		car.Year = slices.Max(tra.YearsOf(years))
+		years, _ := lists.List(ctx, choice.Make, catalogue.Vehicle{ModelBody: choice.Label})
+		car.Year = slices.Max(catalogue.YearsOf(years))
 		choice.Adjustments = append(slices.Clone(choice.Adjustments), vehicle.Adjustment{Field: "yom", From: 0, To: car.Year})
 	}
 	matched, _, err := match.Resolve(ctx, car, choice, lists)

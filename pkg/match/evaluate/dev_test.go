@@ -7,10 +7,10 @@ import (
 
 	"ushuru/pkg/match"
 	"ushuru/pkg/testenv"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 )
 
-func simulatedCatalogue(t testing.TB) (*tra.Catalogue, match.Facts) {
+func simulatedCatalogue(t testing.TB) (*catalogue.Catalogue, match.Facts) {
 	t.Helper()
 	file, err := os.Open(testenv.Reference(t, "matching", "catalogue.csv"))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ushuru/pkg/match"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
@@ -71,11 +71,11 @@ func TestDrives(t *testing.T) {
 // TestNoPetrolEntryOfACarCalledAHybrid runs every petrol entry of the simulated
 // catalogue twice: as it is, and with HYBRID in the title.
 func TestNoPetrolEntryOfACarCalledAHybrid(t *testing.T) {
-	catalogue, facts := simulatedCatalogue(t)
+	cat, facts := simulatedCatalogue(t)
 	matcher := match.New(match.Options{Facts: facts})
 	asked, first, accepted, controls := 0, 0, 0, 0
 	for key, fact := range facts {
-		label := tra.ParseLabel(tra.Make{Name: key.Make}, key.Label)
+		label := catalogue.ParseLabel(catalogue.Make{Name: key.Make}, key.Label)
 		year := max(fact.From, fact.To)
 		if fact.Fuel != "petrol" || year == 0 || len(label.Codes) == 0 {
 			continue
@@ -84,11 +84,11 @@ func TestNoPetrolEntryOfACarCalledAHybrid(t *testing.T) {
 			Make: key.Make, Model: label.Model, RawModelCode: label.Codes[0], Year: year, EngineCC: fact.CC, Fuel: "PETROL",
 		}
 		controls++
-		if choice, err := matcher.Choose(t.Context(), car, catalogue); err == nil && choice.Label == key.Label {
+		if choice, err := matcher.Choose(t.Context(), car, cat); err == nil && choice.Label == key.Label {
 			accepted++
 		}
 		car.Version = "HYBRID"
-		choice, scored, err := matcher.Explain(t.Context(), car, catalogue)
+		choice, scored, err := matcher.Explain(t.Context(), car, cat)
 		if err == nil && choice.Label == key.Label {
 			if len(choice.Electrified) > 0 {
 				t.Errorf("%s of %d: accepted beside %q", key.Label, year, choice.Electrified)

@@ -12,7 +12,7 @@ import (
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/match"
 	"ushuru/pkg/plainjson"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
@@ -59,7 +59,7 @@ type answer struct {
 // lines and continues after a bad one; it returns the error of reading or
 // writing.
 func Lines(
-	ctx context.Context, matcher *match.Matcher, in io.Reader, out io.Writer, cat *tra.Catalogue, explain bool,
+	ctx context.Context, matcher *match.Matcher, in io.Reader, out io.Writer, cat *catalogue.Catalogue, explain bool,
 ) error {
 	answer := func(text []byte, long bool, number int) answer {
 		if long {
@@ -103,7 +103,7 @@ func readLine(r *bufio.Reader) (text []byte, long bool, err error) {
 }
 
 // answerLine matches the listing of one line.
-func answerLine(ctx context.Context, matcher *match.Matcher, text []byte, number int, cat *tra.Catalogue, explain bool) answer {
+func answerLine(ctx context.Context, matcher *match.Matcher, text []byte, number int, cat *catalogue.Catalogue, explain bool) answer {
 	var l line
 	if err := json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &l); err != nil {
 		message := fmt.Sprintf("line %d is not a JSON object of a listing: %v", number, err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"ushuru/pkg/match"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 )
 
 func runLines(t *testing.T, input string, explain bool) []answer {
@@ -85,10 +85,10 @@ func TestLinesReportsAnOutputThatFails(t *testing.T) {
 	}
 }
 
-func linesCatalogue() *tra.Catalogue {
-	return tra.NewCatalogue([]tra.MakeLabels{
-		{Make: tra.Make{ID: 63, Name: "TOYOTA"}, Labels: []string{"WISH - ZGE20W - WAGON", "WISH - ZNE10G - WAGON", "OPA - ACT10 - WAGON"}},
-		{Make: tra.Make{ID: 9, Name: "HONDA"}, Labels: []string{"FIT - GD2 - HATCHBACK"}},
-		{Make: tra.Make{ID: 12, Name: "SUZUKI"}, Labels: []string{"JIMNY SIERRA - JB43W - SUV", "JIMNY - JB23W - SUV"}},
+func linesCatalogue() *catalogue.Catalogue {
+	return catalogue.New([]catalogue.MakeLabels{
+		{Make: catalogue.Make{ID: 63, Name: "TOYOTA"}, Labels: []string{"WISH - ZGE20W - WAGON", "WISH - ZNE10G - WAGON", "OPA - ACT10 - WAGON"}},
+		{Make: catalogue.Make{ID: 9, Name: "HONDA"}, Labels: []string{"FIT - GD2 - HATCHBACK"}},
+		{Make: catalogue.Make{ID: 12, Name: "SUZUKI"}, Labels: []string{"JIMNY SIERRA - JB43W - SUV", "JIMNY - JB23W - SUV"}},
 	})
 }

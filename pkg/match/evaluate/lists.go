@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"ushuru/pkg/match"
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
 
@@ -34,8 +34,8 @@ var fuels = map[string]string{
 
 // List returns the years of production, Japan, the authority's name of the label's fuel, or the
 // band of its engine.
-func (l expectedLists) List(_ context.Context, mk tra.Make, v tra.Vehicle) ([]string, error) {
-	fact := l.matcher.Fact(tra.ParseLabel(mk, v.ModelBody))
+func (l expectedLists) List(_ context.Context, mk catalogue.Make, v catalogue.Vehicle) ([]string, error) {
+	fact := l.matcher.Fact(catalogue.ParseLabel(mk, v.ModelBody))
 	switch {
 	case v.YOM == 0:
 		return l.years(fact), nil

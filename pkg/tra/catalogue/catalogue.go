@@ -1,4 +1,6 @@
-package tra
+// Package catalogue has the lists of the Tanzania Revenue Authority: its makes, their labels,
+// indexed for matching, and the vehicle that one value of each list makes.
+package catalogue
 
 import (
 	"cmp"
@@ -36,9 +38,9 @@ type Entries struct {
 	byModel map[string][]Label
 }
 
-// NewCatalogue indexes the makes and their labels. A label that a make lists
+// New indexes the makes and their labels. A label that a make lists
 // twice is kept once; a make listed twice keeps the labels of both.
-func NewCatalogue(makes []MakeLabels) *Catalogue {
+func New(makes []MakeLabels) *Catalogue {
 	c := &Catalogue{byName: map[string]*Entries{}}
 	for _, m := range makes {
 		key := chassis.NameKey(m.Make.Name)

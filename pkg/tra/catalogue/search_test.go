@@ -1,16 +1,16 @@
-package tra_test
+package catalogue_test
 
 import (
 	"slices"
 	"testing"
 
-	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/catalogue"
 )
 
 func TestSearchOfLabels(t *testing.T) {
 	t.Parallel()
-	toyota := tra.Make{ID: 1, Name: "TOYOTA"}
-	entries, _ := tra.NewCatalogue([]tra.MakeLabels{{Make: toyota, Labels: []string{
+	toyota := catalogue.Make{ID: 1, Name: "TOYOTA"}
+	entries, _ := catalogue.New([]catalogue.MakeLabels{{Make: toyota, Labels: []string{
 		"COROLLA AXIO - NKE165 - HYBRID - SEDAN", "COROLLA FIELDER - NKE165 - HYBRID - WAGON", "COROLLA FIELDER - NZE161 - WAGON",
 		"IST - NCP110 - HATCHBACK", "NOAH HYBRID - ZWR80 - MINIVAN", "VITZ - NCP131 - HATCHBACK",
 	}}}).Of("toyota")

@@ -1,4 +1,4 @@
-package tra
+package catalogue
 
 import (
 	"slices"
@@ -6,7 +6,7 @@ import (
 )
 
 func testCatalogue() *Catalogue {
-	return NewCatalogue([]MakeLabels{
+	return New([]MakeLabels{
 		{Make: Make{3, "TOYOTA"}, Labels: []string{
 			"SUCCEED - NCP51V - VAN", "PROBOX - NCP51V - VAN", "PROBOX - NCP51 - VAN", "PROBOX - NCP51G - WAGON",
 			"PROBOX - NCP51V - VAN", "LAND CRUISER - UZJ100W - SUV",
@@ -81,7 +81,7 @@ func TestCatalogueFindsModelsWhateverTheirSpacing(t *testing.T) {
 
 func TestAMakeListedTwiceKeepsBothLists(t *testing.T) {
 	t.Parallel()
-	c := NewCatalogue([]MakeLabels{{Make: Make{1, "KIA"}, Labels: []string{"A - B1C - SUV"}}, {Make: Make{2, "KIA"}, Labels: []string{"D - E1F - SUV"}}})
+	c := New([]MakeLabels{{Make: Make{1, "KIA"}, Labels: []string{"A - B1C - SUV"}}, {Make: Make{2, "KIA"}, Labels: []string{"D - E1F - SUV"}}})
 	kia, _ := c.Of("KIA")
 	if c.Len() != 2 || len(c.Makes()) != 1 || kia.ByCode("E1F")[0].Make.ID != 2 {
 		t.Errorf("%d labels of %v", c.Len(), c.Makes())

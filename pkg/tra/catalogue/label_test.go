@@ -1,4 +1,4 @@
-package tra
+package catalogue
 
 import (
 	"encoding/csv"
