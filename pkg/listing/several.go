@@ -126,11 +126,11 @@ func severalCars(listed []vehicle.ListedCar) error {
 func listedCars(doc *page.Document) (cars []vehicle.ListedCar, cards []*html.Node) {
 	seen, examined := map[string]bool{}, 0
 	for _, a := range doc.Tags[atom.A] {
-		link := doc.Absolute(dom.Attr(a, "href"))
+		link := doc.LinkedListing(dom.Attr(a, "href"))
 		if len(cars) == maxListed || examined == maxExamined {
 			break
 		}
-		if link == "" || seen[link] || !doc.IsOtherListing(link) && !doc.MayBeListing(link) || !dom.IsVisible(a) {
+		if link == "" || seen[link] || !dom.IsVisible(a) {
 			continue
 		}
 		examined++

@@ -61,8 +61,9 @@ func (w *Words) next(s string, from int) (at int, found string) {
 		if !w.isFirst[s[i]] {
 			continue
 		}
+		begins := i == 0 || !IsWordByte(s[i-1])
 		for _, own := range w.byFirst[s[i]] {
-			if hasPrefixFold(s[i:], own.text) && (!own.starts || i == 0 || !IsWordByte(s[i-1])) {
+			if (begins || !own.starts) && hasPrefixFold(s[i:], own.text) {
 				return i, own.text
 			}
 		}

@@ -90,16 +90,23 @@ func VisibleText(root *html.Node, lineBreak rune) string {
 // appendWords appends a text with one space for each run of white space, of which the
 // templates of some sites write more than words.
 func appendWords(text []byte, words string) []byte {
-	for i := range len(words) {
-		switch b := words[i]; {
-		case b != ' ' && b != '\n' && b != '\t' && b != '\r' && b != '\f':
-			text = append(text, b)
-		case len(text) > 0 && text[len(text)-1] != ' ':
+	for at := 0; at < len(words); {
+		from := at
+		for at < len(words) && !isSpace(words[at]) {
+			at++
+		}
+		text = append(text, words[from:at]...)
+		if at < len(words) && len(text) > 0 && text[len(text)-1] != ' ' {
 			text = append(text, ' ')
+		}
+		for at < len(words) && isSpace(words[at]) {
+			at++
 		}
 	}
 	return text
 }
+
+func isSpace(b byte) bool { return b == ' ' || b >= '\t' && b <= '\r' }
 
 // maxLabel is the maximum length of a label or a heading in bytes.
 const maxLabel = 80

@@ -210,7 +210,10 @@ func (d *Document) Absolute(link string) string {
 	if strings.TrimSpace(link) == "" {
 		return ""
 	}
-	u := d.Resolve(link)
+	return absolute(d.Resolve(link))
+}
+
+func absolute(u *url.URL) string {
 	if u.Scheme == "" && u.Host != "" { // protocol-relative on a page without address
 		u.Scheme = "https"
 	}

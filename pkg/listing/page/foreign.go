@@ -68,7 +68,7 @@ func (d *Document) linksElsewhere(part *html.Node, one string) bool {
 	visited := 0
 	for n := range d.elements(part) {
 		if n.DataAtom == atom.A {
-			if to := d.Absolute(dom.Attr(n, "href")); to != one && d.MayBeListing(to) {
+			if to := d.Resolve(dom.Attr(n, "href")); d.mayBeListing(to) && absolute(to) != one {
 				return true
 			}
 		}

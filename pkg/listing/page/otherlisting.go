@@ -44,16 +44,26 @@ func isOtherListing(link, own *url.URL) bool {
 }
 
 // IsOtherListing reports a link to the page of another car of the same site.
-func (d *Document) IsOtherListing(link string) bool {
+func (d *Document) IsOtherListing(link string) bool { return d.isOtherListing(d.Resolve(link)) }
+
+func (d *Document) isOtherListing(link *url.URL) bool {
 	own := d.ownURL()
-	return strings.Trim(own.Path, "/") != "" && isOtherListing(d.Resolve(link), own)
+	return strings.Trim(own.Path, "/") != "" && isOtherListing(link, own)
 }
 
-// MayBeListing reports a link of the same site that has an id, as the pages of single cars
+// LinkedListing returns the absolute URL of a link that may lead to the page of another car of
+// the same site, "" for any other link.
+func (d *Document) LinkedListing(link string) string {
+	if to := d.Resolve(link); link != "" && (d.mayBeListing(to) || d.isOtherListing(to)) {
+		return absolute(to)
+	}
+	return ""
+}
+
+// mayBeListing reports a link of the same site that has an id, as the pages of single cars
 // have: from a list it need not look like a link to another list.
-func (d *Document) MayBeListing(link string) bool {
-	to := d.Resolve(link)
-	return sameHost(to, d.URL) && to.Path != d.URL.Path && hasLongID(to) &&
+func (d *Document) mayBeListing(to *url.URL) bool {
+	return hasLongID(to) && to.Path != d.URL.Path && sameHost(to, d.URL) &&
 		!slices.Contains(notPages, strings.ToLower(path.Ext(to.Path)))
 }
 

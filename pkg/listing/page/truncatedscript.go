@@ -2,6 +2,7 @@ package page
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -16,7 +17,6 @@ const maxRepairSize = 2 << 20
 
 var (
 	tagLine    = regexp.MustCompile(`(?m)^[ \t]*<(?:!--.*-->|/?[a-zA-Z][^\n]*>)`)
-	endOfText  = regexp.MustCompile("`|\\*/|\\\\\n")
 	endTagLine = regexp.MustCompile(`(?mi)^[ \t]*</(?:td|tr|table|tbody|div|ul|li|p|dl|dd|span|section|main|body)>`)
 )
 
@@ -50,6 +50,9 @@ func RepairScripts(doc *Document) bool {
 	return false
 }
 
+// scriptEnds end a template, a comment and a continued string of a script.
+var scriptEnds = []string{"`", "*/", "\\\n"}
+
 // swallowed returns the markup in a script's text: from the first line that begins
 // with a tag or is a comment, when a later line begins with an end tag. A line of
 // JavaScript can begin so only inside a template, a comment or a continued string.
@@ -57,7 +60,7 @@ func RepairScripts(doc *Document) bool {
 // that contains only markup.
 func swallowed(script *html.Node) string {
 	kind := strings.ToLower(dom.Head(dom.Attr(script, "type")))
-	if script.FirstChild == nil || kind != "" && kind != "module" && !strings.Contains(kind, "javascript") {
+	if script.FirstChild == nil || !strings.Contains(script.FirstChild.Data, "</") || kind != "" && kind != "module" && !strings.Contains(kind, "javascript") {
 		return ""
 	}
 	code := script.FirstChild.Data
@@ -66,7 +69,8 @@ func swallowed(script *html.Node) string {
 		return ""
 	}
 	markup := code[cut[0]:]
-	if strings.TrimSpace(code[:cut[0]]) == "" || endOfText.MatchString(markup) || !endTagLine.MatchString(markup) {
+	isComplete := slices.ContainsFunc(scriptEnds, func(end string) bool { return strings.Contains(markup, end) })
+	if isComplete || strings.TrimSpace(code[:cut[0]]) == "" || !endTagLine.MatchString(markup) {
 		return ""
 	}
 	return markup

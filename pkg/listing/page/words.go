@@ -33,7 +33,12 @@ func (d *Document) Words() string {
 			d.budget.Spend(1)
 			n = dom.After(n, root, inside)
 		}
-		d.words = strings.Join(strings.Fields(text.String()), " ")
+		var line strings.Builder
+		line.Grow(text.Len())
+		for word := range strings.FieldsSeq(text.String()) {
+			line.WriteString(word + " ")
+		}
+		d.words = strings.TrimSuffix(line.String(), " ")
 	}
 	return d.words
 }
