@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ushuru/pkg/ai"
+	"ushuru/pkg/cli/service"
 )
 
 // set is the AI's settings with their defaults.
@@ -12,7 +13,7 @@ func set(model, url, key string) aiConfig {
 	if url == "" {
 		url = "https://api.openai.com/v1"
 	}
-	return aiConfig{AIModel: model, AIBaseURL: url, AIAPIKey: Secret(key), AIDailyTokens: 1}
+	return aiConfig{AIModel: model, AIBaseURL: url, AIAPIKey: Secret(key), DayBudget: service.DayBudget{AIDailyTokens: 1}}
 }
 
 func TestEndpointsOfTheSettings(t *testing.T) {

@@ -1,14 +1,10 @@
 package cli
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"strconv"
-	"time"
 
 	"ushuru/pkg/cli/console"
-	"ushuru/pkg/operate"
+	"ushuru/pkg/cli/operator"
 	"ushuru/pkg/tra"
 )
 
@@ -16,66 +12,7 @@ import (
 type authorityCommand struct {
 	Check authorityCheckCommand `cmd:"" help:"Make each call of TRA's calculator in turn from this machine, with a worker's settings, and say which fails."`
 
-	Sync authoritySyncCommand `cmd:"" help:"Have a worker copy TRA's makes and labels now."`
-}
-
-// authoritySyncCommand requests a sync of a worker with the role authority, because
-// TRA answers addresses in Tanzania only.
-type authoritySyncCommand struct {
-	redisConfig
-	console.Answer
-
-	Accept bool          `help:"Take lists that differ so much from the previous ones that they would be quarantined."`
-	Wait   time.Duration `default:"6m"                                                                                 help:"How long to wait for the worker."`
-}
-
-// syncPollInterval is how often the command looks whether the sync has ended.
-const syncPollInterval = 250 * time.Millisecond
-
-// Run is called by kong. It prints the report of the sync as JSON.
-func (c *authoritySyncCommand) Run(r *run) error {
-	o, err := r.operator(c.redisConfig)
-	if err != nil {
-		return err
-	}
-	id, err := o.Sync(r.ctx, tra.SyncOptions{All: true, Accept: c.Accept})
-	if err != nil {
-		return err
-	}
-	outcome, err := c.await(r.ctx, o, id)
-	if err != nil {
-		return err
-	}
-	if err := c.Print(r.Streams, outcome.Report); err != nil {
-		return err
-	}
-	switch {
-	case outcome.Error != "":
-		return errors.New(outcome.Error)
-	case outcome.Report.Quarantined != "":
-		return errors.New("the lists differ so much from the previous ones that those stay; " +
-			"check them on TRA's website, and take them with --accept")
-	}
-	return nil
-}
-
-// await returns the outcome of the requested sync.
-func (c *authoritySyncCommand) await(ctx context.Context, o *operate.Operator, id string) (*tra.SyncOutcome, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.Wait)
-	defer cancel()
-	ticker := time.NewTicker(syncPollInterval)
-	defer ticker.Stop()
-	for {
-		outcome, err := o.SyncOutcome(ctx, id)
-		if outcome != nil || err != nil && ctx.Err() == nil {
-			return outcome, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("no worker with the role authority has ended the sync: %w", ctx.Err())
-		case <-ticker.C:
-		}
-	}
+	Sync operator.Sync `cmd:"" help:"Have a worker copy TRA's makes and labels now."`
 }
 
 // authorityCheckCommand calls TRA's calculator as a worker does.
@@ -103,13 +40,13 @@ func (c *authorityCheckCommand) Run(r *run) error {
 	}
 	defer client.Close()
 	calls := client.Check(r.ctx, c.Make)
-	err = console.List(r.Streams, c.Format, calls, "CALL\tASKED\tOUTCOME\tMS\tGOT", func(call tra.CheckedCall) []string {
+	err = console.Listed("CALL\tASKED\tOUTCOME\tMS\tGOT", func(call tra.CheckedCall) []any {
 		outcome := "ok"
 		if !call.OK {
 			outcome = "FAILED"
 		}
-		return []string{call.Call, call.Asked, outcome, strconv.FormatInt(call.TookMS, 10), call.Got}
-	})
+		return []any{call.Call, call.Asked, outcome, call.TookMS, call.Got}
+	})(calls)(r.Streams, c.Format)
 	last := calls[len(calls)-1]
 	if err != nil || last.OK {
 		return err

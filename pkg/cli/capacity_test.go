@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"ushuru/pkg/cli/console"
 	"ushuru/pkg/redisx/redistest"
 )
 
@@ -24,7 +25,7 @@ func TestTheOperatorOfASmallMachineIsTold(t *testing.T) {
 		if err := conn.Client().ConfigSet(t.Context(), "maxmemory", c.maxmemory).Err(); err != nil {
 			t.Fatal(err)
 		}
-		var size byteSize
+		var size console.Size
 		if err := size.UnmarshalText([]byte(c.keyBytes)); err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,9 @@ import (
 	kongcompletion "github.com/jotaen/kong-completion"
 	"github.com/redis/go-redis/v9"
 
+	"ushuru/pkg/cli/caller"
 	"ushuru/pkg/cli/console"
+	"ushuru/pkg/cli/operator"
 	"ushuru/pkg/cli/service"
 	"ushuru/pkg/logs"
 	"ushuru/pkg/money"
@@ -30,15 +32,15 @@ type commands struct {
 	common
 	kong.Plugins // of the laboratory
 
-	Demo     demoCommand      `cmd:"" group:"buy" help:"Run everything in one process with a SIMULATED authority, listing site and AI."`
-	Estimate service.Estimate `cmd:"" group:"buy" help:"Estimate a listing through the API."`
-	Quote    service.Quote    `cmd:"" group:"buy" help:"Estimate a car that you describe."`
-	Compare  service.Compare  `cmd:"" group:"buy" help:"Compare two listings through the API."`
-	Report   service.Report   `cmd:"" group:"buy" help:"Read an auction sheet through the API."`
-	Bill     service.Bill     `cmd:"" group:"buy" help:"Check a clearing agent's bill against what is owed for a car."`
-	Years    service.Years    `cmd:"" group:"buy" help:"Compare the taxes of a model by year of manufacture."`
-	Read     readCommand      `cmd:"" group:"buy" help:"Print the car that a listing page describes."`
-	Sheet    sheetCommand     `cmd:"" group:"buy" help:"Read an auction sheet and print the report, in English or Kiswahili."`
+	Demo     demoCommand     `cmd:"" group:"buy" help:"Run everything in one process with a SIMULATED authority, listing site and AI."`
+	Estimate caller.Estimate `cmd:"" group:"buy" help:"Estimate a listing through the API."`
+	Quote    caller.Quote    `cmd:"" group:"buy" help:"Estimate a car that you describe."`
+	Compare  caller.Compare  `cmd:"" group:"buy" help:"Compare two listings through the API."`
+	Report   caller.Report   `cmd:"" group:"buy" help:"Read an auction sheet through the API."`
+	Bill     caller.Bill     `cmd:"" group:"buy" help:"Check a clearing agent's bill against what is owed for a car."`
+	Years    caller.Years    `cmd:"" group:"buy" help:"Compare the taxes of a model by year of manufacture."`
+	Read     readCommand     `cmd:"" group:"buy" help:"Print the car that a listing page describes."`
+	Sheet    sheetCommand    `cmd:"" group:"buy" help:"Read an auction sheet and print the report, in English or Kiswahili."`
 
 	Batch    service.Batch   `cmd:"" group:"bulk" help:"Estimate every row of a table of listings or cars: XLSX, CSV, JSON."`
 	Batches  service.Batches `cmd:"" set:"noun=batch" set:"nouns=batches" group:"bulk" help:"List, show, follow, cancel and retry your batches; as the operator, those of all API keys."` //nolint:staticcheck // kong reads each set
@@ -49,17 +51,17 @@ type commands struct {
 	Serve     serveCommand     `cmd:"" group:"operate" help:"Run the API and the workers in one process."`
 	API       apiCommand       `cmd:"" group:"operate" name:"api" help:"Run the API."`
 	Worker    workerCommand    `cmd:"" group:"operate" help:"Run the workers."`
-	Keys      keysCommand      `cmd:"" group:"operate" help:"Create, list, limit, rotate and revoke API keys."`
+	Keys      operator.Keys    `cmd:"" group:"operate" help:"Create, list, limit, rotate and revoke API keys."`
 	Status    service.Status   `cmd:"" group:"operate" help:"Print whether the API and TRA's calculator can be asked; as the operator, what the console shows."`
-	Drift     driftCommand     `cmd:"" group:"operate" help:"Print TRA answers that differ from the known tax rules."`
+	Drift     operator.Drift   `cmd:"" group:"operate" help:"Print TRA answers that differ from the known tax rules."`
 	Costs     costsCommand     `cmd:"" group:"operate" help:"Check a file of costs."`
 	Authority authorityCommand `cmd:"" group:"operate" help:"Check the calls of TRA's calculator; sync the copy of its makes and labels by hand."`
-	Cache     service.Cache    `cmd:"" group:"operate" help:"Delete what is cached (operator)."`
-	Sites     service.Sites    `cmd:"" group:"operate" help:"Pause and resume the fetching of a site (operator)."`
-	Queues    service.Queues   `cmd:"" group:"operate" help:"Pause and resume the queues of tasks (operator)."`
-	AI        service.AI       `cmd:"" group:"operate" name:"ai" help:"Print and set the AI's budget of this day (operator)."`
-	Breaker   service.Breaker  `cmd:"" group:"operate" help:"Close the breakers of the workers that call TRA (operator)."`
-	Actions   service.Actions  `cmd:"" group:"operate" help:"List what operators did."`
+	Cache     operator.Cache   `cmd:"" group:"operate" help:"Delete what is cached (operator)."`
+	Sites     operator.Sites   `cmd:"" group:"operate" help:"Pause and resume the fetching of a site (operator)."`
+	Queues    operator.Queues  `cmd:"" group:"operate" help:"Pause and resume the queues of tasks (operator)."`
+	AI        operator.AI      `cmd:"" group:"operate" name:"ai" help:"Print and set the AI's budget of this day (operator)."`
+	Breaker   operator.Breaker `cmd:"" group:"operate" help:"Close the breakers of the workers that call TRA (operator)."`
+	Actions   operator.Actions `cmd:"" group:"operate" help:"List what operators did."`
 	Config    configCommand    `cmd:"" group:"operate" help:"Check and print the settings of a process."`
 	Health    healthCommand    `cmd:"" group:"operate" help:"Ask the process beside this one whether it can serve, at its ADMIN_ADDR; for containers."`
 	Doctor    doctorCommand    `cmd:"" group:"operate" help:"Look at all that a process needs: settings, Redis, TRA, AI, clock, names, processes, page."`

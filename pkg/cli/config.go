@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"net"
 	"net/netip"
 	"slices"
@@ -94,9 +93,7 @@ func (c secretsConfig) Validate() error {
 }
 
 // keyAIConfig is the budget of each API key for the AI.
-type keyAIConfig struct {
-	KeyAITokens int64 `name:"key-ai-tokens" env:"KEY_AI_TOKENS" default:"500000" range:"0..1000000000000" help:"Maximum tokens of the AI a day and key; the same on API and workers; then its sheets are not read and its cars are matched without the AI; 0 means no limit."`
-}
+type keyAIConfig = service.KeyBudget
 
 // httpConfig is about the API.
 type httpConfig struct {
@@ -107,7 +104,7 @@ type httpConfig struct {
 	KeyRate            int            `env:"KEY_RATE" default:"300" range:"0..1000000" help:"Requests per minute and key that start work, create a webhook or send to one; 0 means no limit; cached answers do not count."`
 	KeyJobs            int            `env:"KEY_JOBS" default:"100" range:"0..1000000" help:"Maximum running jobs per key, without batches; 0 means no limit."`
 	KeyBatchItems      int            `env:"KEY_BATCH_ITEMS" default:"30000" range:"0..100000000" help:"Maximum listings per key in running batches; 0 means no limit."`
-	KeyBytes           byteSize       `env:"KEY_BYTES" default:"288MB" range:"0..1000000000000" help:"Maximum bytes per key that are kept in Redis because of it: uploads, batches, results and records; running work may add up to 64MB; 0 means no limit."`
+	KeyBytes           console.Size   `env:"KEY_BYTES" default:"288MB" range:"0..1000000000000" help:"Maximum bytes per key that are kept in Redis because of it: uploads, batches, results and records; running work may add up to 64MB; 0 means no limit."`
 	TrustedProxies     []netip.Prefix `env:"TRUSTED_PROXIES" default:"127.0.0.0/8,10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16,::1/128,fc00::/7" help:"Networks of proxies in front of the API: their X-Forwarded-For is believed, and their connections are not counted by address."`
 	Page               bool           `env:"PAGE" help:"Serve the pages for buyers at / and those for programmers at /docs, to visitors without an API key."`
 	PageURL            string         `env:"PAGE_URL" placeholder:"URL" help:"Public address of the pages, for the links that they give: https://ushuru.example; in production it must be set."`
@@ -214,10 +211,10 @@ func (c workerConfig) options(authority authorityConfig) (*app.WorkerOptions, er
 // reads inspection sheets. It is disabled without a
 // model. Several endpoints are lists of the same length.
 type aiConfig struct {
-	AIModel       string `name:"ai-model" env:"AI_MODEL" help:"Model that matches cars without a decisive chassis code, reads sheets (needs vision); several, by commas, are tried in order; empty disables the AI."`
-	AIBaseURL     string `name:"ai-base-url" env:"AI_BASE_URL" placeholder:"URL" default:"https://api.openai.com/v1" help:"Base URL of an OpenAI-compatible API, one per model."`
-	AIAPIKey      Secret `name:"ai-api-key" env:"AI_API_KEY" help:"API key, one per model; an entry may be empty."`
-	AIDailyTokens int64  `name:"ai-daily-tokens" env:"AI_DAILY_TOKENS" default:"2000000" range:"0..1000000000000" help:"Maximum tokens a day, Dar es Salaam time, for all workers; then matching continues without the AI; 0 means no limit."`
+	AIModel   string `name:"ai-model" env:"AI_MODEL" help:"Model that matches cars without a decisive chassis code, reads sheets (needs vision); several, by commas, are tried in order; empty disables the AI."`
+	AIBaseURL string `name:"ai-base-url" env:"AI_BASE_URL" placeholder:"URL" default:"https://api.openai.com/v1" help:"Base URL of an OpenAI-compatible API, one per model."`
+	AIAPIKey  Secret `name:"ai-api-key" env:"AI_API_KEY" help:"API key, one per model; an entry may be empty."`
+	service.DayBudget
 }
 
 // Validate is called by kong.
@@ -261,33 +258,6 @@ type sheetConfig struct {
 // costConfig is about the costs of a car other than TRA's taxes.
 type costConfig struct {
 	CostTables string `env:"COST_TABLES" type:"path" help:"JSON file whose fees replace the embedded ones (format of pkg/cost/tables.json)."`
-}
-
-// byteSize is a number of bytes, with a unit or without.
-type byteSize int64
-
-// UnmarshalText is called by kong.
-func (s *byteSize) UnmarshalText(text []byte) error {
-	number, shift := strings.ToUpper(string(text)), 0
-	for unit, bits := range map[string]int{"KB": 10, "MB": 20, "GB": 30} { //nolint:mnd // powers of two
-		if before, ok := strings.CutSuffix(number, unit); ok {
-			number, shift = before, bits
-			break
-		}
-	}
-	n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
-	if err != nil || n < 0 || n > math.MaxInt64>>shift {
-		return fmt.Errorf("%q is not a number of bytes; examples: 288MB, 1GB, 200000000", text)
-	}
-	*s = byteSize(n << shift)
-	return nil
-}
-
-func (s byteSize) String() string {
-	if s < 1<<20 { //nolint:mnd // a megabyte
-		return fmt.Sprintf("%d KB", (s+1<<10-1)>>10) //nolint:mnd // kilobytes
-	}
-	return fmt.Sprintf("%d MB", s>>20) //nolint:mnd // megabytes
 }
 
 // adminAddress is an address, or off.

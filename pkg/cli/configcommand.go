@@ -68,7 +68,7 @@ func (c *configCheck) Run(r *run) error {
 		return console.ExitError{Status: fail(r.Streams, console.ExitUsage, err)}
 	}
 	record := map[string]any{"process": c.Process, "valid": true}
-	return console.Say(r.Streams, c.Format, record, "the settings of ushuru %s can be used", c.Process)
+	return console.Said(record, "the settings of ushuru %s can be used", c.Process)(r.Streams, c.Format)
 }
 
 // check checks the settings as serve, api or worker does before it starts.
@@ -110,9 +110,9 @@ func (c *configPrint) Run(r *run) error {
 			all = append(all, printed(flag))
 		}
 	}
-	printErr := console.List(r.Streams, c.Format, all, "SETTING\tVALUE\tFROM", func(s printedSetting) []string {
-		return []string{s.Name, s.Value, s.Source}
-	})
+	printErr := console.Listed("SETTING\tVALUE\tFROM", func(s printedSetting) []any {
+		return []any{s.Name, s.Value, s.Source}
+	})(all)(r.Streams, c.Format)
 	if err != nil {
 		return errors.Join(printErr, console.ExitError{Status: fail(r.Streams, console.ExitUsage, err)})
 	}

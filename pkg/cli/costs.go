@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"strconv"
 
 	"ushuru/pkg/bill"
 	"ushuru/pkg/cli/console"
@@ -27,7 +26,7 @@ func (c *costsCheck) Run(r *run) error {
 		return err
 	}
 	record := map[string]any{"file": c.File, "valid": true}
-	return console.Say(r.Streams, c.Format, record, "%s can be used as COST_TABLES.", c.File)
+	return console.Said(record, "%s can be used as COST_TABLES.", c.File)(r.Streams, c.Format)
 }
 
 type costsCalibrate struct {
@@ -57,9 +56,9 @@ func (c *costsCalibrate) Run(r *run) error {
 	}
 	to := console.Streams{Out: r.Err, Err: r.Err} // the file alone is the output
 	const header = "CHARGE\tBILLS\tBIAS %\tINSIDE %\tIN THE FILE"
-	err = console.List(to, console.Format{}, all, header, func(c bill.Calibrated) []string {
-		return []string{c.Code, strconv.Itoa(c.Bills), c.Bias, c.Inside, strconv.FormatBool(c.Enough)}
-	})
+	err = console.Listed(header, func(c bill.Calibrated) []any {
+		return []any{c.Code, c.Bills, c.Bias, c.Inside, c.Enough}
+	})(all)(to, console.Format{})
 	if err != nil {
 		return err
 	}
@@ -81,7 +80,7 @@ func (c *configCosts) Run(r *run) error {
 	}
 	rows := append(tables.Rows(), tables.OtherRules()...)
 	const header = "CHARGE\tVALUE\tDAYS\tCOUNTRIES\tSTANDING\tDATE\tSOURCE"
-	return console.List(r.Streams, c.Format, rows, header, func(row cost.Row) []string {
-		return []string{row.Code, row.Value, row.Days, row.Countries, row.Standing, row.Date, row.Source}
-	})
+	return console.Listed(header, func(row cost.Row) []any {
+		return []any{row.Code, row.Value, row.Days, row.Countries, row.Standing, row.Date, row.Source}
+	})(rows)(r.Streams, c.Format)
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"ushuru/pkg/cli/service"
+	"ushuru/pkg/cli/caller"
 	"ushuru/pkg/client"
 	"ushuru/pkg/demo"
 	"ushuru/pkg/listing/listingtest"
@@ -56,7 +56,7 @@ func (c *demoCommand) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	if err := service.Print(r.Out, *estimate, message.English); err != nil {
+	if err := caller.Print(r.Out, *estimate, message.English); err != nil {
 		return err
 	}
 	if c.Once {

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -74,9 +73,9 @@ func (c *doctorCommand) Run(r *run) error {
 // print prints a line for each finding, and under it what to do.
 func (c *doctorCommand) print(s Streams, findings []finding) error {
 	if c.JSON() || c.CSV() {
-		return console.List(s, c.Format, findings, "OK\tPART\tFOUND\tDO", func(f finding) []string {
-			return []string{strconv.FormatBool(f.OK), f.Part, f.Found, f.Do}
-		})
+		return console.Listed("OK\tPART\tFOUND\tDO", func(f finding) []any {
+			return []any{f.OK, f.Part, f.Found, f.Do}
+		})(findings)(s, c.Format)
 	}
 	for _, f := range findings {
 		mark, do := "OK ", ""

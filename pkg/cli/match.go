@@ -60,12 +60,12 @@ func (c *matchCommand) Run(r *run) error {
 		found = append(found, line)
 	}
 	const header = "ID\tMAKE\tLABEL\tTYPE\tCONFIDENCE\tREASON\tCODE"
-	return console.List(r.Streams, console.Format{Output: c.Output}, found, header, func(l matchedLine) []string {
-		return []string{
+	return console.Listed(header, func(l matchedLine) []any {
+		return []any{
 			strings.Trim(string(l.ID), `"`), l.Make, l.ModelBody, l.MatchType, l.Confidence,
 			cmp.Or(l.Error, l.MatchReason), l.Code,
 		}
-	})
+	})(found)(r.Streams, console.Format{Output: c.Output})
 }
 
 // matchedLine is what a table shows of the outcome of a line.

@@ -81,13 +81,13 @@ func (c *readCommand) printCards(r *run, page *fetch.Page) error {
 	}
 	if c.Text() || c.CSV() {
 		const header = "NAME\tYEAR\tCC\tFUEL\tFOB USD\tC&F USD\tURL"
-		return console.List(r.Streams, console.Format{Output: c.Output}, cards, header, func(card listing.Card) []string {
+		return console.Listed(header, func(card listing.Card) []any {
 			car := card.Car
-			return []string{
+			return []any{
 				console.OneLine(car.Make, car.Model, car.ModelCode), known(car.Year), known(car.EngineCC), car.Fuel,
 				priceText(car.FOBPriceUSD), priceText(car.CFPriceUSD), card.URL,
 			}
-		})
+		})(cards)(r.Streams, console.Format{Output: c.Output})
 	}
 	lines := plainjson.NewEncoder(r.Out)
 	for _, card := range cards {

@@ -9,7 +9,6 @@ import (
 	"ushuru/pkg/app"
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/cli/service"
-	"ushuru/pkg/operate"
 	"ushuru/pkg/redisx"
 )
 
@@ -36,11 +35,6 @@ func (r *run) session(c *console.Console) *service.Session {
 		Console: c, Log: r.log, Production: r.common.production(),
 		Connect: func(config service.Redis) (*redisx.Conn, error) { return r.redis(config, false) },
 	}
-}
-
-// operator returns an Operator that acts for the person who runs the program.
-func (r *run) operator(config redisConfig) (*operate.Operator, error) {
-	return r.session(&console.Console{Streams: r.Streams, Ctx: r.ctx}).Operator(config)
 }
 
 // connect connects; loading permits a Redis that does not serve yet.

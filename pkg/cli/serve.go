@@ -202,12 +202,12 @@ func (r *run) connectServing(shared sharedConfig, p parts) (*redisx.Conn, error)
 
 // sayCapacity logs how many keys that keep as much as they may the memory of Redis holds:
 // what an account counts takes up to a third more there.
-func (r *run) sayCapacity(conn *redisx.Conn, ofKey byteSize) {
+func (r *run) sayCapacity(conn *redisx.Conn, ofKey console.Size) {
 	memory, err := redisx.ReadMemory(r.ctx, conn.Client())
 	if err != nil || memory.Limit == 0 || ofKey == 0 {
 		return // what Redis may use is not known, or what a key may
 	}
-	limit, needed := byteSize(memory.Limit), ofKey/3*4
+	limit, needed := console.Size(memory.Limit), ofKey/3*4
 	if limit < needed {
 		r.log.Warn("maxmemory of Redis does not hold one API key that keeps as much as KEY_BYTES allows, so that lists which"+
 			" were accepted can be stopped by a full Redis: raise maxmemory to the size needed, or lower KEY_BYTES",

@@ -22,7 +22,7 @@ type versionCommand struct{ console.Format }
 func (c versionCommand) Run(r *run) error {
 	version, commit, date := Build()
 	record := map[string]string{"version": version, "commit": commit, "date": date}
-	return console.Say(r.Streams, c.Format, record, "%s", versionText())
+	return console.Said(record, "%s", versionText())(r.Streams, c.Format)
 }
 
 // versionText returns version, commit and date of the program. The date is that of the

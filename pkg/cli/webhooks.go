@@ -50,7 +50,8 @@ func (c *webhooksReseal) Run(r *run) error {
 		return err
 	}
 	record := map[string]int{"webhooks": n.Endpoints, "sealed": n.Changed, "locked": n.Locked}
-	err = console.Say(r.Streams, c.Format, record, "%d webhooks, %d sealed with the first key now", n.Endpoints, n.Changed)
+	said := console.Said(record, "%d webhooks, %d sealed with the first key now", n.Endpoints, n.Changed)
+	err = said(r.Streams, c.Format)
 	if n.Locked > 0 {
 		err = errors.Join(err, fmt.Errorf("%d webhooks have a secret that no key of SECRETS_KEY opens", n.Locked))
 	}

@@ -11,28 +11,29 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"ushuru/pkg/cli/console"
 )
 
-func TestListAndShow(t *testing.T) {
+func TestListsAndRecords(t *testing.T) {
 	var out bytes.Buffer
 	s := console.Streams{Out: &out}
 	type entry struct{ Name, Note string }
 	entries := []entry{{"a\x1b[2Jb", "two\nlines"}, {"c", ""}}
-	cells := func(e entry) []string { return []string{e.Name, e.Note} }
-	if err := console.List(s, console.Format{}, entries, "NAME\tNOTE", cells); err != nil {
+	listed := console.Listed("NAME\tNOTE", func(e entry) []any { return []any{e.Name, e.Note} })
+	if err := listed(entries)(s, console.Format{}); err != nil {
 		t.Fatal(err)
 	}
 	if want := "NAME    NOTE\na [2Jb  two lines\nc       -\n"; out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
 	out.Reset()
-	if err := console.List(s, console.Format{Output: "json"}, entries[:0], "NAME\tNOTE", cells); err != nil || out.String() != "[]\n" {
+	if err := listed(entries[:0])(s, console.Format{Output: "json"}); err != nil || out.String() != "[]\n" {
 		t.Errorf("%q, %v", out.String(), err)
 	}
 	out.Reset()
-	if err := console.Show(s, console.Format{}, nil, []console.Field{{Name: "Name", Value: "x"}, {Name: "Empty"}}); err != nil ||
+	if err := console.Record(nil, "Name", "x", "Empty", "", "Never", time.Time{})(s, console.Format{}); err != nil ||
 		out.String() != "Name  x\n" {
 		t.Errorf("%q, %v", out.String(), err)
 	}
@@ -42,12 +43,11 @@ func TestListAndShow(t *testing.T) {
 func TestCSV(t *testing.T) {
 	var out bytes.Buffer
 	s := console.Streams{Out: &out}
-	cells := func(text string) []string { return []string{text, "b,c"} }
-	if err := console.List(s, console.Format{Output: "csv"}, []string{"a", "=1+1"}, "NAME\tNOTE", cells); err != nil {
+	listed := console.Listed("NAME\tNOTE", func(text string) []any { return []any{text, "b,c"} })
+	if err := listed([]string{"a", "=1+1"})(s, console.Format{Output: "csv"}); err != nil {
 		t.Fatal(err)
 	}
-	fields := []console.Field{{Name: "  Step", Value: "x"}, {Name: "Empty"}}
-	if err := console.Show(s, console.Format{Output: "csv"}, nil, fields); err != nil {
+	if err := console.Record(nil, "  Step", "x", "Empty", "")(s, console.Format{Output: "csv"}); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := out.String(), "name,note\na,\"b,c\"\n'=1+1,\"b,c\"\nname,value\nStep,x\n"; got != want {

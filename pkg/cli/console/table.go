@@ -6,11 +6,13 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"text/template"
 	"time"
 
 	"ushuru/pkg/table"
@@ -119,58 +121,119 @@ func Table(s Streams, header string, rows [][]string) error {
 	return table.Flush()
 }
 
-// List prints entries as a Table, or as a JSON array.
-func List[T any](s Streams, f Format, entries []T, header string, cells func(T) []string) error {
-	if f.JSON() {
-		return WriteJSON(s.Out, append([]T{}, entries...))
+// Execute writes a text of templates, or nothing when that fails. Cells that tabs separate are
+// aligned; flags are those of a tabwriter.
+func Execute(w io.Writer, texts *template.Template, name string, data any, flags uint) error {
+	var text strings.Builder
+	aligned := tabwriter.NewWriter(&text, 0, 0, 2, ' ', flags)
+	if err := texts.ExecuteTemplate(aligned, name, data); err != nil {
+		return err
 	}
-	rows := make([][]string, 0, len(entries))
-	for _, entry := range entries {
-		rows = append(rows, cells(entry))
-	}
-	if f.CSV() {
-		return writeCSV(s, header, rows)
-	}
-	return Table(s, header, rows)
+	_ = aligned.Flush() // a strings.Builder takes everything
+	_, err := io.WriteString(w, text.String())
+	return err
 }
 
-// Field is one line of a record.
-type Field struct{ Name, Value string }
+// Printed prints what a command has got.
+type Printed func(Streams, Format) error
 
-// Show prints a record as lines of names and values, or as JSON. Empty values are left
-// out.
-func Show(s Streams, f Format, record any, fields []Field) error {
-	if f.JSON() {
-		return WriteJSON(s.Out, record)
+// Listed returns what prints entries under a header whose names are separated by tabs: as a Table,
+// or as a JSON array.
+func Listed[T any](header string, cells func(T) []any) func([]T) Printed {
+	return func(entries []T) Printed {
+		return func(s Streams, f Format) error {
+			if f.JSON() {
+				return WriteJSON(s.Out, append([]T{}, entries...))
+			}
+			rows := make([][]string, 0, len(entries))
+			for _, entry := range entries {
+				rows = append(rows, textsOf(cells(entry)))
+			}
+			if f.CSV() {
+				return writeCSV(s, header, rows)
+			}
+			return Table(s, header, rows)
+		}
 	}
-	if f.CSV() {
+}
+
+// Record prints one thing: as JSON a value, else lines of a name and what it has, which come in
+// pairs. What is empty is left out.
+func Record(value any, pairs ...any) Printed {
+	return func(s Streams, f Format) error {
+		if f.JSON() {
+			return WriteJSON(s.Out, value)
+		}
 		var rows [][]string
-		for _, field := range fields {
-			if field.Value != "" {
-				rows = append(rows, []string{strings.TrimSpace(field.Name), field.Value})
+		for pair := range slices.Chunk(textsOf(pairs), 2) { //nolint:mnd // of a pair
+			if text := Printable(pair[1]); text != "" {
+				rows = append(rows, []string{pair[0], text})
 			}
 		}
-		return writeCSV(s, "name\tvalue", rows)
-	}
-	table := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
-	for _, field := range fields {
-		if value := Printable(field.Value); value != "" {
-			_, _ = fmt.Fprintf(table, "%s\t%s\n", field.Name, value)
+		if f.CSV() {
+			return writeCSV(s, "name\tvalue", rows)
 		}
+		table := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+		for _, row := range rows {
+			_, _ = fmt.Fprintln(table, strings.Join(row, "\t"))
+		}
+		return table.Flush()
 	}
-	return table.Flush()
 }
 
-// Say prints what a command did: as a sentence, or in another form as a record.
-func Say(s Streams, f Format, record any, sentence string, values ...any) error {
-	switch {
-	case f.JSON():
-		return WriteJSON(s.Out, record)
-	case f.CSV():
-		return Answer{Output: "csv"}.Print(s, record)
+// Said prints what a command did: as a sentence, or in another form as a record.
+func Said(record any, sentence string, values ...any) Printed {
+	return func(s Streams, f Format) error {
+		switch {
+		case f.JSON():
+			return WriteJSON(s.Out, record)
+		case f.CSV():
+			return Answer{Output: "csv"}.Print(s, record)
+		}
+		_, err := fmt.Fprintf(s.Out, sentence+"\n", values...)
+		return err
 	}
-	_, err := fmt.Fprintf(s.Out, sentence+"\n", values...)
-	return err
+}
+
+// As returns what prints a result, unless there is an error instead.
+func As[T any](show func(T) Printed) func(T, error) (Printed, error) {
+	return func(result T, err error) (Printed, error) {
+		if err != nil {
+			return nil, err
+		}
+		return show(result), nil
+	}
+}
+
+// After returns what an action prints unless it failed.
+func After(success Printed, err error) (Printed, error) {
+	if err != nil {
+		return nil, err
+	}
+	return success, nil
+}
+
+// textsOf returns values as they are printed.
+func textsOf(values []any) []string {
+	texts := make([]string, len(values))
+	for i, value := range values {
+		texts[i] = Text(value)
+	}
+	return texts
+}
+
+// Text returns a value as it is printed.
+func Text(value any) string {
+	switch value := value.(type) {
+	case time.Time:
+		return Time(value)
+	case *time.Time:
+		if value == nil {
+			return ""
+		}
+		return Time(*value)
+	}
+	return fmt.Sprint(value)
 }
 
 // Time returns a time as it is printed; "" for the zero time.

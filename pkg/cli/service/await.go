@@ -15,11 +15,11 @@ type awaited struct {
 	job      string // its id, once it is known
 }
 
-// await calls an operation of the API and returns the result of its job, whose progress it shows;
+// Await calls an operation of the API and returns the result of its job, whose progress it shows;
 // a silent one only on a terminal. When the command ends before the job does, the error says how to
 // go on.
-func await[R, T any](
-	s *Session, c clientConfig, silent bool,
+func Await[R, T any](
+	s *Session, c API, silent bool,
 	call func(*client.Client, context.Context, R, ...func(*client.Job)) (*T, error), request R,
 ) (*T, error) {
 	api, err := c.client()

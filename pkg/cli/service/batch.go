@@ -75,11 +75,11 @@ func (c *Batch) Run(s *Session) error {
 	}
 	if !status.HasEnded() {
 		if status, err = followBatch(ctx, s, api, status.ID); err != nil {
-			return printError(s, err)
+			return s.PrintError(err)
 		}
 	}
 	if err := saveResults(s.Ctx, s.Streams, api, status.ID, c.Out, c.view()); err != nil {
-		return printError(s, err)
+		return s.PrintError(err)
 	}
 	if err := c.printEnd(s, api, status); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (c *Batch) Run(s *Session) error {
 func (c *Batch) printEnd(s *Session, api *client.Client, status *client.Batch) error {
 	failures, err := failuresOf(s.Ctx, api, status)
 	if err != nil {
-		return printError(s, err)
+		return s.PrintError(err)
 	}
 	record := struct {
 		ID       string         `json:"id"`
@@ -104,8 +104,9 @@ func (c *Batch) printEnd(s *Session, api *client.Client, status *client.Batch) e
 		File     string         `json:"file"`
 		Failures []failure      `json:"failures"`
 	}{status.ID, status.State, status.Counts, c.Out, failures}
-	err = console.Say(s.Streams, c.Format, record, "%d succeeded, %d failed, %d rejected, %d cancelled: %s",
+	said := console.Said(record, "%d succeeded, %d failed, %d rejected, %d cancelled: %s",
 		status.Counts["succeeded"], status.Counts["failed"], status.Counts["rejected"], status.Counts["cancelled"], c.Out)
+	err = said(s.Streams, c.Format)
 	if err == nil && !c.JSON() && !c.CSV() {
 		printFailures(s, failures)
 	}
@@ -166,12 +167,13 @@ func printFailures(s *Session, failures []failure) {
 func (c *Batch) printRefused(s *Session, err error) error {
 	refused, ok := errors.AsType[*client.Error](err)
 	if !ok || len(refused.Rows) == 0 {
-		return printError(s, err)
+		return s.PrintError(err)
 	}
 	_, _ = fmt.Fprintln(s.Err, "ushuru:", console.Printable(refused.Message))
 	for _, row := range refused.Rows {
+		said := slices.DeleteFunc([]string{row.Reference, row.URL, row.Error}, func(text string) bool { return text == "" })
 		_, _ = fmt.Fprintf(s.Err, "  row %s%d: %s\n", strings.TrimPrefix(row.Sheet+":", ":"), row.Row,
-			console.Printable(strings.Join(given([]any{row.Reference, row.URL, row.Error}), ": ")))
+			console.Printable(strings.Join(said, ": ")))
 	}
 	if refused.MoreRows > 0 {
 		_, _ = fmt.Fprintf(s.Err, "  and %d more\n", refused.MoreRows)
@@ -260,7 +262,7 @@ func (c *Batch) dryRun(s *Session, api *client.Client, table client.BatchTable) 
 	if c.CSV() {
 		return console.Answer{Output: "csv"}.Print(s.Streams, understood)
 	}
-	return printJSON(s, understood)
+	return console.WriteJSON(s.Out, understood)
 }
 
 // submit submits the table, or finds the batch that was submitted with it.

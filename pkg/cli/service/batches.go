@@ -65,15 +65,15 @@ func leftText(seconds int) string {
 	return (time.Duration(seconds) * time.Second).String()
 }
 
-func showCallersBatch(b *client.Batch) printed {
-	return record(b, "Batch", b.ID, "State", b.State, "Rows", fmt.Sprintf("%d: %s", b.Rows, outcomes(b.Counts)),
+func showCallersBatch(b *client.Batch) console.Printed {
+	return console.Record(b, "Batch", b.ID, "State", b.State, "Rows", fmt.Sprintf("%d: %s", b.Rows, outcomes(b.Counts)),
 		"Left", leftText(b.SecondsLeft), "Waits for", console.OneLine(b.WaitingFor, b.Message),
 		"Created", b.Created, "Ended", b.Ended, "Kept until", b.Expires)
 }
 
-func showAnyBatch(b *batch.Batch) printed {
+func showAnyBatch(b *batch.Batch) console.Printed {
 	v := viewOf(b)
-	return record(v, "Batch", v.ID, "Key", v.Key, "Rows", fmt.Sprintf("%d: %s", v.Rows, outcomes(v.Counts)),
+	return console.Record(v, "Batch", v.ID, "Key", v.Key, "Rows", fmt.Sprintf("%d: %s", v.Rows, outcomes(v.Counts)),
 		"Left", leftText(v.SecondsLeft), "Created", v.Created, "Cancelled", v.Cancelled, "Ended", v.Ended)
 }
 
@@ -87,17 +87,17 @@ type batchesList struct {
 
 // Run is called by kong.
 func (c *batchesList) Run(s *Session) error {
-	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
-		return as(listed("ID\tSTATE\tROWS\tOUTCOMES\tCREATED\tENDED", func(b *client.Batch) []any {
+	return c.run(s, func(ctx context.Context, api *client.Client) (console.Printed, error) {
+		return console.As(console.Listed("ID\tSTATE\tROWS\tOUTCOMES\tCREATED\tENDED", func(b *client.Batch) []any {
 			return []any{b.ID, b.State, b.Rows, outcomes(b.Counts), b.Created, b.Ended}
 		}))(first(client.List[client.Batch](ctx, api, "/v1/batches", "batches", nil), c.Limit))
-	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
+	}, func(ctx context.Context, o *operate.Operator) (console.Printed, error) {
 		all, err := o.Batches(ctx, operate.BatchFilter{Key: c.Owner, Running: c.Running, Limit: c.Limit})
 		views := make([]anyBatchView, len(all))
 		for i, b := range all {
 			views[i] = viewOf(b)
 		}
-		return as(listed("ID\tKEY\tROWS\tOUTCOMES\tA SECOND\tLEFT\tCREATED\tENDED", func(v anyBatchView) []any {
+		return console.As(console.Listed("ID\tKEY\tROWS\tOUTCOMES\tA SECOND\tLEFT\tCREATED\tENDED", func(v anyBatchView) []any {
 			return []any{
 				v.ID, v.Key, v.Rows, outcomes(v.Counts), fmt.Sprintf("%.1f", v.PerSecond), leftText(v.SecondsLeft),
 				v.Created, v.Ended,
@@ -114,8 +114,8 @@ type batchesRows struct {
 
 // Run is called by kong.
 func (c *batchesRows) Run(s *Session) error {
-	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
-		return as(listed("ROW\tSHEET\tREFERENCE\tSTATE\tLISTING\tERROR", func(i *client.BatchItem) []any {
+	return c.run(s, func(ctx context.Context, api *client.Client) (console.Printed, error) {
+		return console.As(console.Listed("ROW\tSHEET\tREFERENCE\tSTATE\tLISTING\tERROR", func(i *client.BatchItem) []any {
 			why := ""
 			if i.Error != nil {
 				why = i.Error.Code + ": " + i.Error.Message
@@ -136,14 +136,14 @@ func items(ctx context.Context, api *client.Client, id, state string) iter.Seq2[
 }
 
 type batchesResults struct {
-	clientConfig
+	API
 	ID  string `arg:"" help:"Id of the ${noun}, as printed by ${nouns} list."`
 	Out string `required:"" placeholder:"FILE" type:"path" help:"Output file; its ending selects the format: .xlsx, .csv …"`
 }
 
 // Run is called by kong.
 func (c *batchesResults) Run(s *Session) error {
-	return c.call(s, func(ctx context.Context, api *client.Client) error {
+	return c.Call(s, func(ctx context.Context, api *client.Client) error {
 		return saveResults(ctx, s.Streams, api, c.ID, c.Out, nil)
 	})
 }
@@ -178,13 +178,13 @@ func (c *batchesFollow) Run(s *Session) error {
 	defer cancel()
 	b, err := followBatch(ctx, s, api, c.ID)
 	if err != nil {
-		return printError(s, err)
+		return s.PrintError(err)
 	}
 	if err := showCallersBatch(b)(s.Streams, c.Format); err != nil {
 		return err
 	}
 	if failures, err := failuresOf(s.Ctx, api, b); err != nil {
-		return printError(s, err)
+		return s.PrintError(err)
 	} else if !c.JSON() && !c.CSV() {
 		printFailures(s, failures)
 	}

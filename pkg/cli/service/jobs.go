@@ -32,7 +32,7 @@ func errorText(failure *jobs.Error) string {
 }
 
 // callersJob prints a job of the caller, in JSON with its result.
-func callersJob(job *client.Job) printed {
+func callersJob(job *client.Job) console.Printed {
 	pairs := []any{
 		"Job", job.ID, "Kind", job.Kind, "State", job.State,
 		"Progress", fmt.Sprintf("%d of %d", job.Progress.Done, job.Progress.Total),
@@ -47,11 +47,11 @@ func callersJob(job *client.Job) printed {
 	if job.Result != nil {
 		pairs = append(pairs, "Result", "there is one: add --json")
 	}
-	return record(job, pairs...)
+	return console.Record(job, pairs...)
 }
 
 // anyJob prints a job of any API key.
-func anyJob(job *jobs.Job) printed {
+func anyJob(job *jobs.Job) console.Printed {
 	pairs := []any{
 		"Job", job.ID, "Kind", console.OneLine(job.Kind, string(job.Class)), "Key", job.Owner, "State", job.State,
 	}
@@ -68,7 +68,7 @@ func anyJob(job *jobs.Job) printed {
 		child := job.Children[name]
 		pairs = append(pairs, "  "+name, console.OneLine(child.Job, string(child.State)))
 	}
-	return record(job, append(pairs, "Error", errorText(job.Error), "Input", string(job.Input),
+	return console.Record(job, append(pairs, "Error", errorText(job.Error), "Input", string(job.Input),
 		"Created", job.Created, "Ended", job.Ended, "Deadline", job.Deadline)...)
 }
 
@@ -85,31 +85,31 @@ type jobsList struct {
 
 // Run is called by kong. As the operator without a state it lists those that have not ended.
 func (c *jobsList) Run(s *Session) error {
-	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
+	return c.run(s, func(ctx context.Context, api *client.Client) (console.Printed, error) {
 		query := url.Values{}
 		if c.State != "" {
 			query.Set("state", c.State)
 		}
-		return as(listed("ID\tKIND\tSTATE\tCREATED\tENDED\tABOUT\tERROR", func(j *client.ListedJob) []any {
+		return console.As(console.Listed("ID\tKIND\tSTATE\tCREATED\tENDED\tABOUT\tERROR", func(j *client.ListedJob) []any {
 			code := ""
 			if j.Error != nil {
 				code = j.Error.Code
 			}
 			return []any{j.ID, j.Kind, j.State, j.Created, j.Ended, about(j), code}
 		}))(first(client.List[client.ListedJob](ctx, api, "/v1/jobs", "jobs", query), c.Limit))
-	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
-		return as(anyJobs)(o.Jobs(ctx, operate.JobFilter{
+	}, func(ctx context.Context, o *operate.Operator) (console.Printed, error) {
+		return console.As(anyJobs)(o.Jobs(ctx, operate.JobFilter{
 			State: jobs.State(c.State), Key: c.Owner, Kind: c.Kind, Step: c.Step, Code: c.Code, Limit: c.Limit,
 		}))
 	})
 }
 
 // anyJobs prints jobs of all API keys without their results, which jobs show has.
-func anyJobs(all []*jobs.Job) printed {
+func anyJobs(all []*jobs.Job) console.Printed {
 	for _, job := range all {
 		job.Result = nil
 	}
-	return listed("ID\tKIND\tCLASS\tSTATE\tSTEPS\tKEY\tCREATED\tERROR", func(job *jobs.Job) []any {
+	return console.Listed("ID\tKIND\tCLASS\tSTATE\tSTEPS\tKEY\tCREATED\tERROR", func(job *jobs.Job) []any {
 		return []any{
 			job.ID, job.Kind, job.Class, job.State, strings.Join(operate.OpenSteps(job), ", "), job.Owner,
 			job.Created, errorText(job.Error),
@@ -139,8 +139,8 @@ func about(j *client.ListedJob) string {
 }
 
 // pathOf returns where a job is with its cost on the terms of the flags.
-func (f termFlags) pathOf(id string, more ...string) (string, error) {
-	terms, err := f.terms()
+func (f Terms) pathOf(id string, more ...string) (string, error) {
+	terms, err := f.Requested()
 	if err != nil {
 		return "", err
 	}
@@ -149,7 +149,7 @@ func (f termFlags) pathOf(id string, more ...string) (string, error) {
 
 type jobsShow struct {
 	target
-	termFlags
+	Terms
 	ID string `arg:"" help:"Id of the ${noun}, as printed by ${nouns} list."`
 }
 
@@ -159,9 +159,11 @@ func (c *jobsShow) Run(s *Session) error {
 	if err != nil {
 		return err
 	}
-	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
-		return as(callersJob)(client.Send[client.Job](ctx, api, "GET "+path, nil))
-	}, func(ctx context.Context, o *operate.Operator) (printed, error) { return as(anyJob)(o.Job(ctx, c.ID)) })
+	return c.run(s, func(ctx context.Context, api *client.Client) (console.Printed, error) {
+		return console.As(callersJob)(client.Send[client.Job](ctx, api, "GET "+path, nil))
+	}, func(ctx context.Context, o *operate.Operator) (console.Printed, error) {
+		return console.As(anyJob)(o.Job(ctx, c.ID))
+	})
 }
 
 type jobsRetry struct {
@@ -176,17 +178,17 @@ type jobsRetry struct {
 
 // Run is called by kong.
 func (c *jobsRetry) Run(s *Session) error {
-	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
+	return c.run(s, func(ctx context.Context, api *client.Client) (console.Printed, error) {
 		if c.ID == "" {
 			return nil, console.Usage("give the id of a job: see ushuru jobs list")
 		}
 		return ask("POST /v1/jobs/{id}/retry", callersJob)(ctx, api, c.ID)
-	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
+	}, func(ctx context.Context, o *operate.Operator) (console.Printed, error) {
 		if (c.ID == "") == (c.Code == "") {
 			return nil, console.Usage("give the id of a job, or --code for all failed jobs with an error")
 		}
 		if c.ID != "" {
-			return as(anyJob)(o.RetryJob(ctx, c.ID))
+			return console.As(anyJob)(o.RetryJob(ctx, c.ID))
 		}
 		r, err := o.RetryFailed(ctx, operate.JobFilter{Kind: c.Kind, Step: c.Step, Code: c.Code, Limit: c.Limit})
 		pairs := []any{"Retried", r.Jobs + r.Rows}
@@ -197,18 +199,18 @@ func (c *jobsRetry) Run(s *Session) error {
 			pairs = append(pairs, "Left out", fmt.Sprintf("%d, which only the caller can send again", r.LeftOut))
 		}
 		value := map[string]int{"retried": r.Jobs + r.Rows, "jobs": r.Jobs, "rows": r.Rows, "leftOut": r.LeftOut}
-		return record(value, pairs...), err
+		return console.Record(value, pairs...), err
 	})
 }
 
 // retried prints how many deliveries are tried again.
-func retried(n int) printed {
-	return record(map[string]int{"retried": n}, "Retried", n)
+func retried(n int) console.Printed {
+	return console.Record(map[string]int{"retried": n}, "Retried", n)
 }
 
 type jobsFollow struct {
 	request
-	termFlags
+	Terms
 	ID string `arg:"" help:"Id of the ${noun}, as printed by ${nouns} list."`
 }
 
@@ -218,7 +220,7 @@ func (c *jobsFollow) Run(s *Session) error {
 	if err != nil {
 		return err
 	}
-	return c.call(s, func(ctx context.Context, api *client.Client) error {
+	return c.Call(s, func(ctx context.Context, api *client.Client) error {
 		w := &awaited{progress: s.NewProgress(c.JSON())}
 		defer w.progress.End()
 		job, err := client.Follow(ctx, api, path, w.show)
@@ -234,16 +236,16 @@ func (c *jobsFollow) Run(s *Session) error {
 func (c *jobsFollow) printEnd(s *Session, job *client.Job) error {
 	switch {
 	case c.JSON():
-		if err := printJSON(s, job.JSON); err != nil {
+		if err := console.WriteJSON(s.Out, job.JSON); err != nil {
 			return err
 		}
 	case job.Result != nil && c.CSV():
 		return console.Answer{Output: "csv"}.Print(s.Streams, job.Result)
 	case job.Result != nil:
-		return printJSON(s, job.Result)
+		return console.WriteJSON(s.Out, job.Result)
 	}
 	if err := job.Failure(); err != nil {
-		return printRefusal(s, err, outputOptions{})
+		return s.PrintError(err)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package service
 import (
 	"cmp"
 	"context"
+	"embed"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,7 +28,7 @@ type Status struct{ target }
 // Run is called by kong. As the operator it exits with 1 when urgent work stands still, so
 // that a watchdog can call it.
 func (c *Status) Run(s *Session) error {
-	return c.run(s, c.ofAPI, func(ctx context.Context, o *operate.Operator) (printed, error) {
+	return c.run(s, c.ofAPI, func(ctx context.Context, o *operate.Operator) (console.Printed, error) {
 		now, err := o.Status(ctx)
 		if err != nil {
 			return nil, err
@@ -45,7 +46,7 @@ func (c *Status) Run(s *Session) error {
 }
 
 // ofAPI reads what the API says.
-func (c *Status) ofAPI(ctx context.Context, api *client.Client) (printed, error) {
+func (c *Status) ofAPI(ctx context.Context, api *client.Client) (console.Printed, error) {
 	if err := api.Ready(ctx); err != nil {
 		return nil, err
 	}
@@ -61,9 +62,9 @@ func (c *Status) ofAPI(ctx context.Context, api *client.Client) (printed, error)
 	default:
 		rules = fmt.Sprintf("differ from its answers (%d of %d)", tra.Details.Differed, tra.Details.Checked)
 	}
-	return record(tra, "API", c.APIURL+": ready", "TRA", console.OneLine(tra.Status, tra.Reason, tra.Message),
+	return console.Record(tra, "API", c.APIURL+": ready", "TRA", console.OneLine(tra.Status, tra.Reason, tra.Message),
 		"Latency", time.Duration(tra.LatencyMs)*time.Millisecond, "Last answer", tra.LastSuccessAt,
-		"Last failure", console.OneLine(textOf(tra.LastFailureAt), tra.ErrorKind), "Tax rules", rules), nil
+		"Last failure", console.OneLine(console.Text(tra.LastFailureAt), tra.ErrorKind), "Tax rules", rules), nil
 }
 
 // printStatus prints the status as JSON, or as tables of which empty ones are left out.
@@ -74,8 +75,15 @@ func (s *Session) printStatus(f console.Format, now *status.Status) error {
 	case f.CSV():
 		return console.Answer{Output: "csv"}.Print(s.Streams, now)
 	}
-	return write(s.Out, "", 0, now, "status")
+	text, err := template.New("").Funcs(statusFunctions).ParseFS(templates, "templates/status.tmpl")
+	if err != nil {
+		return err
+	}
+	return console.Execute(s.Out, text, "status", now, 0)
 }
+
+//go:embed templates
+var templates embed.FS
 
 // statusFunctions are what the template of the status calls.
 var statusFunctions = template.FuncMap{
@@ -86,7 +94,9 @@ var statusFunctions = template.FuncMap{
 		}
 		return strings.Join(texts, "\t")
 	},
-	"at": textOf,
+	"line":      func(parts ...any) string { return console.OneLine(fmt.Sprintln(parts...)) },
+	"printable": console.Printable,
+	"at":        console.Text,
 	"ms": func(ms int64) string {
 		if ms == 0 {
 			return "" // it is not known

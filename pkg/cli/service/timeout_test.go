@@ -13,7 +13,7 @@ func TestOnlyABatchIsAwaitedWithoutEnd(t *testing.T) {
 		bounded bool
 		job     time.Duration
 	}{0: {false, 10 * time.Minute}, 5 * time.Second: {true, 5 * time.Second}} {
-		c := clientConfig{Timeout: given}
+		c := API{Timeout: given}
 		ctx, cancel := c.forBatch(t.Context())
 		_, bounded := ctx.Deadline()
 		cancel()

@@ -32,8 +32,8 @@ type Webhooks struct {
 }
 
 // callersWebhook prints a webhook of the caller.
-func callersWebhook(hook *client.Webhook) printed {
-	return record(hook, "Webhook", hook.ID, "URL", hook.URL, "Events", strings.Join(hook.Events, ", "),
+func callersWebhook(hook *client.Webhook) console.Printed {
+	return console.Record(hook, "Webhook", hook.ID, "URL", hook.URL, "Events", strings.Join(hook.Events, ", "),
 		"State", stateOf(hook.State, hook.Disabled), "Created", hook.Created, "Secret", hook.Secret)
 }
 
@@ -45,7 +45,7 @@ func stateOf(state, disabled string) string {
 }
 
 // anyWebhook prints a webhook of any API key with its newest deliveries.
-func anyWebhook(ctx context.Context, o *operate.Operator, id string) (printed, error) {
+func anyWebhook(ctx context.Context, o *operate.Operator, id string) (console.Printed, error) {
 	w, err := o.Webhook(ctx, id)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func anyWebhook(ctx context.Context, o *operate.Operator, id string) (printed, e
 		}
 		pairs = append(pairs, d.ID, text)
 	}
-	return record(struct {
+	return console.Record(struct {
 		operate.Webhook
 		Deliveries []webhook.Delivery `json:"deliveries"`
 	}{w, deliveries}, pairs...), nil
@@ -79,20 +79,20 @@ func anyWebhook(ctx context.Context, o *operate.Operator, id string) (printed, e
 
 // printDeliveries prints the deliveries of a webhook of the caller, those of the last 30 days, newest
 // first, at most 100.
-func printDeliveries(ctx context.Context, api *client.Client, id string) (printed, error) {
+func printDeliveries(ctx context.Context, api *client.Client, id string) (console.Printed, error) {
 	path := "/v1/webhooks/" + url.PathEscape(id) + "/deliveries"
-	return as(listDeliveries)(first(client.List[client.Delivery](ctx, api, path, "deliveries", nil), math.MaxInt))
+	return console.As(listDeliveries)(first(client.List[client.Delivery](ctx, api, path, "deliveries", nil), math.MaxInt))
 }
 
-var listDeliveries = listed("ID\tEVENT\tSTATE\tTRIES\tCREATED\tLAST", func(d *client.Delivery) []any {
+var listDeliveries = console.Listed("ID\tEVENT\tSTATE\tTRIES\tCREATED\tLAST", func(d *client.Delivery) []any {
 	return []any{d.ID, d.Event, d.State, d.Tries, d.Created, lastAttempt(d)}
 })
 
-func printDelivery(d *client.Delivery) printed { return listDeliveries([]*client.Delivery{d}) }
+func printDelivery(d *client.Delivery) console.Printed { return listDeliveries([]*client.Delivery{d}) }
 
 // printAsked prints that a challenge is sent.
-func printAsked(asked webhook.Delivery) printed {
-	return said(asked, "asked: a worker sends the challenge as delivery %s", asked.ID)
+func printAsked(asked webhook.Delivery) console.Printed {
+	return console.Said(asked, "asked: a worker sends the challenge as delivery %s", asked.ID)
 }
 
 // lastAttempt returns how the last attempt of a delivery ended.
@@ -116,12 +116,12 @@ type webhooksList struct {
 
 // Run is called by kong.
 func (c *webhooksList) Run(s *Session) error {
-	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
-		return as(listed("ID\tURL\tEVENTS\tSTATE\tCREATED", func(w *client.Webhook) []any {
+	return c.run(s, func(ctx context.Context, api *client.Client) (console.Printed, error) {
+		return console.As(console.Listed("ID\tURL\tEVENTS\tSTATE\tCREATED", func(w *client.Webhook) []any {
 			return []any{w.ID, w.URL, strings.Join(w.Events, ", "), stateOf(w.State, w.Disabled), w.Created}
 		}))(first(client.List[client.Webhook](ctx, api, "/v1/webhooks", "webhooks", nil), math.MaxInt))
-	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
-		return as(listed("ID\tKEY\tURL\tEVENTS\tSTATE\tCREATED", func(w operate.Webhook) []any {
+	}, func(ctx context.Context, o *operate.Operator) (console.Printed, error) {
+		return console.As(console.Listed("ID\tKEY\tURL\tEVENTS\tSTATE\tCREATED", func(w operate.Webhook) []any {
 			return []any{w.ID, w.Key, w.URL, strings.Join(w.Events, ", "), stateOf(string(w.State), w.Disabled), w.Created}
 		}))(o.Webhooks(ctx, c.Owner))
 	})
@@ -135,8 +135,8 @@ type webhooksCreate struct {
 
 // Run is called by kong.
 func (c *webhooksCreate) Run(s *Session) error {
-	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
-		return as(callersWebhook)(client.Send[client.Webhook](ctx, api, "POST /v1/webhooks",
+	return c.run(s, func(ctx context.Context, api *client.Client) (console.Printed, error) {
+		return console.As(callersWebhook)(client.Send[client.Webhook](ctx, api, "POST /v1/webhooks",
 			client.WebhookRequest{URL: c.URL, Events: c.Events}))
 	})
 }
@@ -150,8 +150,8 @@ type webhooksUpdate struct {
 
 // Run is called by kong.
 func (c *webhooksUpdate) Run(s *Session) error {
-	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
-		return as(callersWebhook)(client.Send[client.Webhook](ctx, api, "PATCH /v1/webhooks/"+url.PathEscape(c.ID),
+	return c.run(s, func(ctx context.Context, api *client.Client) (console.Printed, error) {
+		return console.As(callersWebhook)(client.Send[client.Webhook](ctx, api, "PATCH /v1/webhooks/"+url.PathEscape(c.ID),
 			client.WebhookRequest{URL: c.To, Events: c.Events}))
 	})
 }
@@ -164,13 +164,13 @@ type webhooksRetry struct {
 
 // Run is called by kong.
 func (c *webhooksRetry) Run(s *Session) error {
-	return c.run(s, func(ctx context.Context, api *client.Client) (printed, error) {
+	return c.run(s, func(ctx context.Context, api *client.Client) (console.Printed, error) {
 		if c.Delivery == "" {
 			return nil, console.Usage("give the id of a delivery: see ushuru webhooks deliveries")
 		}
 		again := "POST /v1/webhooks/{id}/deliveries/" + url.PathEscape(c.Delivery) + "/redeliver"
 		return ask(again, printDelivery)(ctx, api, c.ID)
-	}, func(ctx context.Context, o *operate.Operator) (printed, error) {
+	}, func(ctx context.Context, o *operate.Operator) (console.Printed, error) {
 		n, err := o.RetryDeliveries(ctx, c.ID, c.Delivery)
 		if errors.Is(err, operate.ErrDisabled) {
 			return nil, fmt.Errorf("the webhook is disabled; first: ushuru webhooks enable --operator %s", c.ID)

@@ -1,4 +1,4 @@
-package service
+package caller
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 
 	"ushuru/pkg/bill"
 	"ushuru/pkg/cli/console"
+	"ushuru/pkg/cli/service"
 	"ushuru/pkg/cost"
 )
 
@@ -43,11 +44,11 @@ func TestABillIsChecked(t *testing.T) {
 		"JSON":      {outputOptions{Lang: "en"}, []string{`"code":"clearing_agent"`, `"verdict":"below"`}},
 	} {
 		var out bytes.Buffer
-		s := &Session{Log: slog.New(slog.DiscardHandler), Console: &console.Console{
+		s := &service.Session{Log: slog.New(slog.DiscardHandler), Console: &console.Console{
 			Streams: console.Streams{In: strings.NewReader("Agency fee 100,000\nWharfage 450,000"), Out: &out, Err: io.Discard}, Ctx: t.Context(),
 		}}
 		command := Bill{
-			clientConfig: clientConfig{APIURL: server.URL, Key: "k", Timeout: time.Minute}, outputOptions: c.as, Listing: "-", File: "-",
+			API: service.API{APIURL: server.URL, Key: "k", Timeout: time.Minute}, outputOptions: c.as, Listing: "-", File: "-",
 		}
 		if err := command.Run(s); err != nil {
 			t.Fatalf("%s: %v", name, err)

@@ -1,4 +1,4 @@
-package service
+package caller
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package service
+package caller
 
 import (
 	"embed"
@@ -16,23 +16,13 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// write writes texts of the templates in a language. Cells that tabs separate are aligned; flags
-// are those of a tabwriter.
-func write(w io.Writer, lang string, flags uint, data any, names ...string) error {
-	texts, err := template.New("").Funcs(functions(lang)).Funcs(statusFunctions).ParseFS(templates, "templates/*.tmpl")
+// write writes a text of the templates in a language, as console.Execute does.
+func write(w io.Writer, lang, name string, data any, flags uint) error {
+	texts, err := template.New("").Funcs(functions(lang)).ParseFS(templates, "templates/*.tmpl")
 	if err != nil {
 		return err
 	}
-	var text strings.Builder
-	for _, name := range names {
-		aligned := tabwriter.NewWriter(&text, 0, 0, 2, ' ', flags)
-		if err := texts.ExecuteTemplate(aligned, name, data); err != nil {
-			return err
-		}
-		_ = aligned.Flush() // a strings.Builder takes everything
-	}
-	_, err = io.WriteString(w, text.String())
-	return err
+	return console.Execute(w, texts, name, data, flags)
 }
 
 // speaker is what has a text in each language.
@@ -92,13 +82,13 @@ func translated(lang string, text *message.Text, english string) string {
 
 // Print writes an estimate with its drive-away cost as text, in a language.
 func Print(w io.Writer, e vehicle.Estimate, lang string) error {
-	if err := write(w, lang, 0, e, "estimate"); err != nil {
+	if err := write(w, lang, "estimate", e, 0); err != nil {
 		return err
 	}
-	if err := write(w, lang, tabwriter.AlignRight, e, "figures"); err != nil {
+	if err := write(w, lang, "figures", e, tabwriter.AlignRight); err != nil {
 		return err
 	}
-	return write(w, lang, 0, e, "remarks")
+	return write(w, lang, "remarks", e, 0)
 }
 
 // list returns the parts that are not empty or zero, by commas, as text that is safe to print.

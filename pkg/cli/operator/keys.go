@@ -1,7 +1,8 @@
-package cli
+package operator
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -10,14 +11,15 @@ import (
 
 	"ushuru/pkg/ai"
 	"ushuru/pkg/cli/console"
+	"ushuru/pkg/cli/service"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/metrics"
 	"ushuru/pkg/operate"
 	"ushuru/pkg/pace"
 )
 
-// keysCommand manages API keys.
-type keysCommand struct {
+// Keys is about API keys.
+type Keys struct {
 	Create keysCreate `cmd:"" help:"Create an API key. It is shown once only."`
 	List   keysList   `cmd:"" help:"List API keys without their secrets."`
 	Limit  keysLimit  `cmd:"" help:"Change limits of one key; what is not named stays."`
@@ -55,27 +57,22 @@ func (e *expiry) UnmarshalText(text []byte) error {
 }
 
 type keysCreate struct {
-	redisConfig
-	console.Format
+	service.Action
 
 	Name    string `arg:"" help:"Owner or purpose of the key. No two valid keys have one name."`
 	Expires expiry `placeholder:"WHEN" help:"When the key expires: 90d, 12h, 2027-01-31."`
 }
 
 // Run is called by kong.
-func (c *keysCreate) Run(r *run) error {
-	o, err := r.operator(c.redisConfig)
-	if err != nil {
-		return err
-	}
-	plain, key, err := o.CreateKey(r.ctx, c.Name, time.Time(c.Expires))
-	if errors.Is(err, keys.ErrNameTaken) {
-		return fmt.Errorf("another key is named %q; see ushuru keys list", c.Name)
-	}
-	if err != nil {
-		return err
-	}
-	return r.printKey(c.Format, plain, key, fmt.Sprintf("Created key %s for %q%s.", key.ID, key.Name, until(key.Expires)))
+func (c *keysCreate) Run(s *service.Session) error {
+	return c.Do(s, func(ctx context.Context, o *operate.Operator) (console.Printed, error) {
+		plain, key, err := o.CreateKey(ctx, c.Name, time.Time(c.Expires))
+		if errors.Is(err, keys.ErrNameTaken) {
+			err = fmt.Errorf("another key is named %q; see ushuru keys list", c.Name)
+		}
+		what := fmt.Sprintf("Created key %s for %q%s.", key.ID, key.Name, until(key.Expires))
+		return console.After(created(plain, key, what), err)
+	})
 }
 
 // createdKey is a new key as the only time it is shown.
@@ -85,21 +82,19 @@ type createdKey struct {
 	Plain string `json:"key"`
 }
 
-// printKey prints a new key to standard output, and as text what it is to standard error.
-func (r *run) printKey(f console.Format, plain string, key keys.Key, what string) error {
-	if f.JSON() || f.CSV() {
-		return console.Show(r.Streams, f, createdKey{key, plain}, []console.Field{
-			{Name: "key", Value: plain},
-			{Name: "id", Value: key.ID},
-			{Name: "name", Value: key.Name},
-			{Name: "expires", Value: console.Time(key.Expires)},
-		})
-	}
-	if _, err := fmt.Fprintln(r.Out, plain); err != nil {
+// created prints a new key to standard output, and as text what it is to standard error.
+func created(plain string, key keys.Key, what string) console.Printed {
+	record := console.Record(createdKey{key, plain}, "key", plain, "id", key.ID, "name", key.Name, "expires", key.Expires)
+	return func(out console.Streams, f console.Format) error {
+		if f.JSON() || f.CSV() {
+			return record(out, f)
+		}
+		if _, err := fmt.Fprintln(out.Out, plain); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(out.Err, what, "Copy it now; it cannot be shown again.")
 		return err
 	}
-	_, err := fmt.Fprintln(r.Err, what, "Copy it now; it cannot be shown again.")
-	return err
 }
 
 func until(expires time.Time) string {
@@ -110,60 +105,50 @@ func until(expires time.Time) string {
 }
 
 type keysLimit struct {
-	redisConfig
-	console.Format
+	service.Action
 
-	ID         string    `arg:"" name:"id" help:"Id of the key, as printed by keys list."`
-	Rate       *int      `help:"Requests per minute that start work; 0 restores the server's limit, as for those below."`
-	Jobs       *int      `help:"Running jobs."`
-	BatchItems *int      `help:"Listings in running batches."`
-	Bytes      *byteSize `help:"Bytes that are kept because of the key, as 192MB."`
-	AITokens   *int64    `name:"ai-tokens" help:"Tokens of the AI a day."`
-	Expires    *expiry   `placeholder:"WHEN" help:"When the key expires: 90d, 12h, 2027-01-31, never."`
+	ID         string        `arg:"" name:"id" help:"Id of the key, as printed by keys list."`
+	Rate       *int          `help:"Requests per minute that start work; 0 restores the server's limit, as for those below."`
+	Jobs       *int          `help:"Running jobs."`
+	BatchItems *int          `help:"Listings in running batches."`
+	Bytes      *console.Size `help:"Bytes that are kept because of the key, as 192MB."`
+	AITokens   *int64        `name:"ai-tokens" help:"Tokens of the AI a day."`
+	Expires    *expiry       `placeholder:"WHEN" help:"When the key expires: 90d, 12h, 2027-01-31, never."`
 }
 
 // Run is called by kong.
-func (c *keysLimit) Run(r *run) error {
-	o, err := r.operator(c.redisConfig)
-	if err != nil {
-		return err
-	}
-	key, err := o.LimitKey(r.ctx, c.ID, operate.LimitChange{
-		PerMinute: c.Rate, Jobs: c.Jobs, BatchItems: c.BatchItems, Bytes: (*int64)(c.Bytes), AITokens: c.AITokens,
-		Expires: (*time.Time)(c.Expires),
+func (c *keysLimit) Run(s *service.Session) error {
+	return c.Do(s, func(ctx context.Context, o *operate.Operator) (console.Printed, error) {
+		key, err := o.LimitKey(ctx, c.ID, operate.LimitChange{
+			PerMinute: c.Rate, Jobs: c.Jobs, BatchItems: c.BatchItems, Bytes: (*int64)(c.Bytes), AITokens: c.AITokens,
+			Expires: (*time.Time)(c.Expires),
+		})
+		said := console.Said(key, "limits of %s: %s%s", c.ID, limitsText(key.Limits), until(key.Expires))
+		return console.After(said, noKey(c.ID, err))
 	})
-	if err != nil {
-		return noKey(c.ID, err)
-	}
-	return console.Say(r.Streams, c.Format, key, "limits of %s: %s%s", c.ID, limitsText(key.Limits), until(key.Expires))
 }
 
 type keysRotate struct {
-	redisConfig
-	console.Format
+	service.Action
 
 	ID    string        `arg:"" name:"id" help:"Id of the key, as printed by keys list."`
 	Grace time.Duration `default:"24h" help:"For how long the old key stays valid too; 0s ends it at once."`
 }
 
 // Run is called by kong.
-func (c *keysRotate) Run(r *run) error {
-	o, err := r.operator(c.redisConfig)
-	if err != nil {
-		return err
-	}
-	plain, key, err := o.RotateKey(r.ctx, c.ID, c.Grace)
-	if errors.Is(err, keys.ErrNotValid) {
-		return fmt.Errorf("key %s is revoked or has expired", c.ID)
-	}
-	if err != nil {
-		return noKey(c.ID, err)
-	}
-	old := "is valid" + until(key.OldUntil)
-	if c.Grace <= 0 {
-		old = "has ended"
-	}
-	return r.printKey(c.Format, plain, key, fmt.Sprintf("Rotated key %s of %q; the old one %s.", key.ID, key.Name, old))
+func (c *keysRotate) Run(s *service.Session) error {
+	return c.Do(s, func(ctx context.Context, o *operate.Operator) (console.Printed, error) {
+		plain, key, err := o.RotateKey(ctx, c.ID, c.Grace)
+		if errors.Is(err, keys.ErrNotValid) {
+			err = fmt.Errorf("key %s is revoked or has expired", c.ID)
+		}
+		old := "is valid" + until(key.OldUntil)
+		if c.Grace <= 0 {
+			old = "has ended"
+		}
+		what := fmt.Sprintf("Rotated key %s of %q; the old one %s.", key.ID, key.Name, old)
+		return console.After(created(plain, key, what), noKey(c.ID, err))
+	})
 }
 
 // limitsText prints a key's own limits; - means the server's limit.
@@ -176,7 +161,7 @@ func limitsText(l pace.Limits) string {
 	}
 	bytes := "-"
 	if l.Bytes > 0 {
-		bytes = byteSize(l.Bytes).String()
+		bytes = console.Size(l.Bytes).String()
 	}
 	return fmt.Sprintf("%s a minute, %s jobs, %s batch items, %s, %s AI tokens a day",
 		text(l.PerMinute), text(l.Jobs), text(l.BatchItems), bytes, text(int(l.AITokens)))
@@ -191,8 +176,8 @@ func noKey(id string, err error) error {
 }
 
 type keysList struct {
-	redisConfig
-	keyAIConfig
+	service.Redis
+	service.KeyBudget
 	console.Format
 }
 
@@ -207,40 +192,39 @@ type listedKey struct {
 }
 
 // Run is called by kong.
-func (c *keysList) Run(r *run) error {
-	conn, err := r.redis(c.redisConfig, false)
+func (c *keysList) Run(s *service.Session) error {
+	conn, err := s.Connect(c.Redis)
 	if err != nil {
 		return err
 	}
-	all, err := keys.NewStore(conn.Client()).List(r.ctx)
+	all, err := keys.NewStore(conn.Client()).List(s.Ctx)
 	if err != nil {
 		return err
 	}
-	usage, err := metrics.ReadUsage(r.ctx, conn.Client(), time.Now())
+	usage, err := metrics.ReadUsage(s.Ctx, conn.Client(), time.Now())
 	if err != nil {
 		return err
 	}
 	accounts := pace.NewAccounts(conn.Client(), pace.KindBytes)
 	listed := make([]listedKey, 0, len(all))
 	for _, key := range all {
-		account, err := accounts.Read(r.ctx, pace.Holder{Whole: key.ID})
+		account, err := accounts.Read(s.Ctx, pace.Holder{Whole: key.ID})
 		if err != nil {
 			return err
 		}
-		tokens, _, err := ai.KeyUsage(r.ctx, conn.Client(), key.ID, time.Now())
+		tokens, _, err := ai.KeyUsage(s.Ctx, conn.Client(), key.ID, time.Now())
 		if err != nil {
 			return err
 		}
 		listed = append(listed, listedKey{key, usage[key.ID].LastUsed, account.Used, account.Limit, tokens})
 	}
 	const columns = "ID\tNAME\tENDS IN\tCREATED\tEXPIRES\tREVOKED\tLAST USED\tLIMITS\tKEPT\tAI TOKENS TODAY"
-	return console.List(r.Streams, c.Format, listed, columns, func(key listedKey) []string {
-		return []string{
-			key.ID, key.Name, key.Hint, console.Time(key.Created), console.Time(key.Expires), console.Time(key.Revoked),
-			console.Time(key.LastUsed), limitsText(key.Limits),
+	return console.Listed(columns, func(key listedKey) []any {
+		return []any{
+			key.ID, key.Name, key.Hint, key.Created, key.Expires, key.Revoked, key.LastUsed, limitsText(key.Limits),
 			keptText(key.KeptBytes, key.KeptLimit), tokensText(key.AITokensToday, cmp.Or(key.Limits.AITokens, c.KeyAITokens)),
 		}
-	})
+	})(listed)(s.Streams, c.Format)
 }
 
 // tokensText prints the tokens of the AI that a key has used today, of how many.
@@ -255,34 +239,25 @@ func tokensText(used, limit int64) string {
 // applied.
 func keptText(used, limit int64) string {
 	if limit == 0 {
-		return byteSize(used).String()
+		return console.Size(used).String()
 	}
-	return fmt.Sprintf("%s of %s", byteSize(used), byteSize(limit))
+	return fmt.Sprintf("%s of %s", console.Size(used), console.Size(limit))
 }
 
 type keysRevoke struct {
-	redisConfig
-	console.Format
+	service.Action
 
 	ID       string `arg:"" name:"id" help:"Id of the key, as printed by keys list."`
 	KeepWork bool   `help:"Let its jobs and batches go on, and keep its webhooks."`
 }
 
 // Run is called by kong.
-func (c *keysRevoke) Run(r *run) error {
-	o, err := r.operator(c.redisConfig)
-	if err != nil {
-		return err
-	}
-	stopped, err := o.RevokeKey(r.ctx, c.ID, c.KeepWork)
-	if err != nil {
-		return noKey(c.ID, err)
-	}
-	return console.Show(r.Streams, c.Format, stopped, []console.Field{
-		{Name: "Revoked", Value: c.ID},
-		{Name: "Batches", Value: fmt.Sprintf("%d cancelled", stopped.Batches)},
-		{Name: "Jobs", Value: fmt.Sprintf("%d cancelled", stopped.Jobs)},
-		{Name: "Webhooks", Value: fmt.Sprintf("%d deleted", stopped.Webhooks)},
-		{Name: "Go on", Value: strings.Join(stopped.Shared, " ")}, // for others
+func (c *keysRevoke) Run(s *service.Session) error {
+	return c.Do(s, func(ctx context.Context, o *operate.Operator) (console.Printed, error) {
+		stopped, err := o.RevokeKey(ctx, c.ID, c.KeepWork)
+		ended := console.Record(stopped, "Revoked", c.ID, "Batches", fmt.Sprintf("%d cancelled", stopped.Batches),
+			"Jobs", fmt.Sprintf("%d cancelled", stopped.Jobs), "Webhooks", fmt.Sprintf("%d deleted", stopped.Webhooks),
+			"Go on", strings.Join(stopped.Shared, " ")) // for others
+		return console.After(ended, noKey(c.ID, err))
 	})
 }

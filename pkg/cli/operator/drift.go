@@ -1,37 +1,38 @@
-package cli
+package operator
 
 import (
 	"ushuru/pkg/cli/console"
+	"ushuru/pkg/cli/service"
 	"ushuru/pkg/drift"
 	"ushuru/pkg/plainjson"
 )
 
-// driftCommand shows the operator what the drift detector found.
-type driftCommand struct {
-	redisConfig
+// Drift is what the drift detector found.
+type Drift struct {
+	service.Redis
 	console.Answer
 }
 
 // Run is called by kong. It prints JSON lines: the state first, then the
 // answers that differ, the last first.
-func (c *driftCommand) Run(r *run) error {
-	conn, err := r.redis(c.redisConfig, false)
+func (c *Drift) Run(s *service.Session) error {
+	conn, err := s.Connect(c.Redis)
 	if err != nil {
 		return err
 	}
 	store := drift.NewStore(conn.Client())
-	state, err := store.State(r.ctx)
+	state, err := store.State(s.Ctx)
 	if err != nil {
 		return err
 	}
-	samples, err := store.Samples(r.ctx)
+	samples, err := store.Samples(s.Ctx)
 	if err != nil {
 		return err
 	}
 	if c.Text() || c.CSV() {
-		return c.Print(r.Streams, map[string]any{"state": state, "samples": samples})
+		return c.Print(s.Streams, map[string]any{"state": state, "samples": samples})
 	}
-	out := plainjson.NewEncoder(r.Out)
+	out := plainjson.NewEncoder(s.Out)
 	if err := out.Encode(state); err != nil {
 		return err
 	}

@@ -1,13 +1,13 @@
-package service
+package caller
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"strings"
 
 	"ushuru/pkg/batch"
 	"ushuru/pkg/cli/console"
+	"ushuru/pkg/cli/service"
 	"ushuru/pkg/client"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/export"
@@ -22,13 +22,6 @@ type outputOptions struct {
 	Lang string `enum:"en,sw" default:"en" help:"Language of the text: en or sw."`
 }
 
-// termFlags are what the caller decides about a cost.
-type termFlags struct {
-	Rate    *money.Number     `placeholder:"TZS" help:"Exchange rate (TZS per USD) for costs other than tax."`
-	Landing string            `placeholder:"DAY[..DAY]" help:"Day on which the car lands, or the first and the last one: 2027-01-20."`
-	Cost    map[string]string `placeholder:"NAME=VALUE" help:"Your own figure, a field of costs in docs/estimate.md: freightUSD=900, inspection=false. Can be repeated."`
-}
-
 // targetFlag is what the caller can pay.
 type targetFlag struct {
 	Target *money.Number `placeholder:"TZS" help:"What you can pay on the road: the answer has the highest prices for it."`
@@ -41,47 +34,11 @@ func (f targetFlag) addTo(terms *client.Terms) {
 	}
 }
 
-// terms returns them as the API takes them.
-func (f termFlags) terms() (terms client.Terms, err error) {
-	terms.Rate = f.Rate
-	if f.Landing != "" {
-		from, to, isRange := strings.Cut(f.Landing, "..")
-		if !isRange {
-			to = from
-		}
-		terms.Landing = &vehicle.LandingDays{From: from, To: to}
-	}
-	terms.Costs, err = costFlags(f.Cost)
-	return terms, err
-}
-
-// costFlags parses the figures of the caller; nil for none.
-func costFlags(given map[string]string) (*vehicle.Costs, error) {
-	if len(given) == 0 {
-		return nil, nil //nolint:nilnil // none are given
-	}
-	values := make(map[string]json.RawMessage, len(given))
-	for name, value := range given {
-		values[name] = json.RawMessage(value)
-	}
-	var costs *vehicle.Costs
-	data, err := json.Marshal(values)
-	if err == nil {
-		decoder := json.NewDecoder(bytes.NewReader(data))
-		decoder.DisallowUnknownFields()
-		err = decoder.Decode(&costs)
-	}
-	if err != nil {
-		return nil, console.Usage("--cost: %w; examples: freightUSD=900, daysInPort=10, inspection=false", err)
-	}
-	return costs, nil
-}
-
 // Estimate requests the estimate of a listing from the API.
 type Estimate struct {
-	clientConfig
+	service.API
 	outputOptions
-	termFlags
+	service.Terms
 	targetFlag
 	ModelBody string `placeholder:"LABEL" help:"TRA label of the car, for example a candidate from an error."`
 	Known     string `placeholder:"JSON" help:"What you know better than the page, for example {\"year\":2016}."`
@@ -92,10 +49,10 @@ type Estimate struct {
 }
 
 // Run is called by kong.
-func (c *Estimate) Run(s *Session) error {
+func (c *Estimate) Run(s *service.Session) error {
 	request := client.EstimateRequest{URL: c.Listing, ModelBody: c.ModelBody, PriceCandidates: c.Prices, Explain: c.Explain}
 	var err error
-	if request.Terms, err = c.terms(); err != nil {
+	if request.Terms, err = c.Requested(); err != nil {
 		return err
 	}
 	c.addTo(&request.Terms)
@@ -109,7 +66,7 @@ func (c *Estimate) Run(s *Session) error {
 		}
 		request.HTML = string(page)
 	}
-	estimate, err := await(s, c.in(c.Lang), !c.Text(), (*client.Client).Estimate, request)
+	estimate, err := service.Await(s, c.In(c.Lang), !c.Text(), (*client.Client).Estimate, request)
 	if err != nil {
 		return printUnpriced(s, err, c.Listing, c.outputOptions)
 	}
@@ -121,9 +78,9 @@ const maxPage = 16 << 20
 
 // Quote requests the estimate of a car without a listing from the API.
 type Quote struct {
-	clientConfig
+	service.API
 	outputOptions
-	termFlags
+	service.Terms
 	targetFlag
 	Make      string        `required:"" help:"Make, for example TOYOTA."`
 	Model     string        `help:"Model."`
@@ -144,8 +101,8 @@ type Quote struct {
 }
 
 // Run is called by kong.
-func (c *Quote) Run(s *Session) error {
-	terms, err := c.terms()
+func (c *Quote) Run(s *service.Session) error {
+	terms, err := c.Requested()
 	if err != nil {
 		return err
 	}
@@ -157,7 +114,7 @@ func (c *Quote) Run(s *Session) error {
 			Fuel: c.Fuel, BodyType: c.BodyType, ModelBody: c.ModelBody, FOBPriceUSD: c.FOB, CFPriceUSD: c.CF, M3: c.M3,
 		},
 	}
-	quote, err := await(s, c.in(c.Lang), !c.Text(), (*client.Client).Quote, request)
+	quote, err := service.Await(s, c.In(c.Lang), !c.Text(), (*client.Client).Quote, request)
 	if err != nil {
 		return printUnpriced(s, err, "", c.outputOptions)
 	}
@@ -179,7 +136,7 @@ func knownFlag(text string) (*vehicle.Known, error) {
 }
 
 // printEstimate prints an estimate in the form that the caller wants.
-func printEstimate(s *Session, estimate vehicle.Estimate, answer json.RawMessage, as outputOptions) error {
+func printEstimate(s *service.Session, estimate vehicle.Estimate, answer json.RawMessage, as outputOptions) error {
 	switch {
 	case as.Text():
 		return Print(s.Out, estimate, as.Lang)
@@ -190,7 +147,7 @@ func printEstimate(s *Session, estimate vehicle.Estimate, answer json.RawMessage
 }
 
 // printRow prints a car as CSV, as the results of a batch have it.
-func printRow(s *Session, lang string, line export.Line) error {
+func printRow(s *service.Session, lang string, line export.Line) error {
 	options := export.Options{Lang: lang}
 	for _, code := range cost.Embedded().Codes() {
 		options.Lines = append(options.Lines, export.CostLine(code))

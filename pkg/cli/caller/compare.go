@@ -1,4 +1,4 @@
-package service
+package caller
 
 import (
 	"context"
@@ -6,26 +6,27 @@ import (
 	"path/filepath"
 
 	"ushuru/pkg/cli/console"
+	"ushuru/pkg/cli/service"
 	"ushuru/pkg/client"
 )
 
 // Compare asks the API which of two listings is the better buy.
 type Compare struct {
-	clientConfig
+	service.API
 	outputOptions
-	termFlags
+	service.Terms
 	First  string `arg:"" name:"URL1" help:"URL of a listing."`
 	Second string `arg:"" name:"URL2" help:"URL of another listing."`
 }
 
 // Run is called by kong.
-func (c *Compare) Run(s *Session) error {
-	terms, err := c.terms()
+func (c *Compare) Run(s *service.Session) error {
+	terms, err := c.Requested()
 	if err != nil {
 		return err
 	}
 	request := client.CompareRequest{URL1: c.First, URL2: c.Second, Terms: terms}
-	comparison, err := await(s, c.in(c.Lang), !c.Text(), (*client.Client).Compare, request)
+	comparison, err := service.Await(s, c.In(c.Lang), !c.Text(), (*client.Client).Compare, request)
 	if err != nil {
 		return printRefusal(s, err, c.outputOptions)
 	}
@@ -41,7 +42,7 @@ const maxSheet = 12 << 20
 
 // Report asks the API what an inspection sheet says.
 type Report struct {
-	clientConfig
+	service.API
 	console.Format
 	Lang  string `enum:"en,sw" default:"en" help:"Language of the report: en or sw."`
 	Map   string `placeholder:"FILE.svg" type:"path" help:"Also write the damage map as SVG."`
@@ -49,7 +50,7 @@ type Report struct {
 }
 
 // Run is called by kong.
-func (c *Report) Run(s *Session) error {
+func (c *Report) Run(s *service.Session) error {
 	request := client.ReportRequest{URL: c.Sheet}
 	if !console.IsURL(c.Sheet) {
 		file, err := s.ReadFile(c.Sheet, maxSheet)
@@ -58,7 +59,7 @@ func (c *Report) Run(s *Session) error {
 		}
 		request = client.ReportRequest{File: file, Name: filepath.Base(c.Sheet)}
 	}
-	report, err := await(s, c.in(c.Lang), c.JSON(), (*client.Client).ConditionReport, request)
+	report, err := service.Await(s, c.In(c.Lang), c.JSON(), (*client.Client).ConditionReport, request)
 	if err != nil {
 		return printRefusal(s, err, outputOptions{console.Answer{Table: !c.JSON()}, c.Lang})
 	}
@@ -69,7 +70,7 @@ func (c *Report) Run(s *Session) error {
 	}
 	switch {
 	case c.JSON():
-		return printJSON(s, report.JSON)
+		return console.WriteJSON(s.Out, report.JSON)
 	case c.CSV():
 		return console.Answer{Output: "csv"}.Print(s.Streams, report.JSON)
 	}
@@ -78,8 +79,8 @@ func (c *Report) Run(s *Session) error {
 }
 
 // writeMap writes the damage map of a report.
-func (c *Report) writeMap(s *Session, id string) error {
-	return c.in(c.Lang).call(s, func(ctx context.Context, api *client.Client) error {
+func (c *Report) writeMap(s *service.Session, id string) error {
+	return c.In(c.Lang).Call(s, func(ctx context.Context, api *client.Client) error {
 		drawing, err := api.DamageMap(ctx, id)
 		if err != nil {
 			return err
@@ -90,7 +91,7 @@ func (c *Report) writeMap(s *Session, id string) error {
 
 // Years compares the taxes of one model by year of manufacture.
 type Years struct {
-	clientConfig
+	service.API
 	console.Answer
 
 	Make          string `help:"Make; required when several makes have the label."`
@@ -103,12 +104,12 @@ type Years struct {
 }
 
 // Run is called by kong.
-func (c *Years) Run(s *Session) error {
+func (c *Years) Run(s *service.Session) error {
 	query := client.YearsQuery{
 		ModelBody: c.Label, Make: c.Make, Fuel: c.Fuel, EngineCC: c.EngineCC, Landing: c.Landing,
 		CheapestFirst: c.CheapestFirst,
 	}
-	return c.call(s, func(ctx context.Context, api *client.Client) error {
+	return c.Call(s, func(ctx context.Context, api *client.Client) error {
 		found, err := api.ModelYears(ctx, query)
 		if err == nil && c.Refresh {
 			found, err = api.AwaitModelYears(ctx, query)

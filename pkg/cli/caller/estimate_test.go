@@ -1,4 +1,4 @@
-package service
+package caller
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ushuru/pkg/cli/console"
+	"ushuru/pkg/cli/service"
 )
 
 // An estimate is asked in the language in which it is printed: the sentences are the API's.
@@ -27,13 +28,15 @@ func TestAnEstimateIsAskedInItsLanguage(t *testing.T) {
 		_, _ = w.Write(answer)
 	}))
 	t.Cleanup(server.Close)
-	config := clientConfig{APIURL: server.URL, Key: "k", Timeout: time.Minute}
+	config := service.API{APIURL: server.URL, Key: "k", Timeout: time.Minute}
 	as := outputOptions{console.Answer{Table: true}, "sw"}
-	for _, command := range []interface{ Run(s *Session) error }{
-		&Estimate{clientConfig: config, outputOptions: as, Listing: "https://cars.example/1"},
-		&Quote{clientConfig: config, outputOptions: as, Make: "TOYOTA", Year: 2019},
+	for _, command := range []interface {
+		Run(s *service.Session) error
+	}{
+		&Estimate{API: config, outputOptions: as, Listing: "https://cars.example/1"},
+		&Quote{API: config, outputOptions: as, Make: "TOYOTA", Year: 2019},
 	} {
-		s := &Session{Log: slog.New(slog.DiscardHandler), Console: &console.Console{
+		s := &service.Session{Log: slog.New(slog.DiscardHandler), Console: &console.Console{
 			Streams: console.Streams{Out: &bytes.Buffer{}, Err: io.Discard}, Ctx: t.Context(),
 		}}
 		if err := command.Run(s); err != nil {
