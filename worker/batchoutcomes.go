@@ -127,7 +127,7 @@ func (o *batchOutcomes) emitCompleted(ctx context.Context, id string) error {
 		return err
 	}
 	err = errors.Join(
-		o.bytes.Expire(ctx, b.Owner, batch.AccountName(id), time.Until(b.Expires())),
+		o.bytes.Expire(ctx, b.Owner, batch.AccountName(id), time.Until(b.Expires)),
 		o.bytes.Forget(ctx, pace.Holder{Whole: b.Owner}, batch.PromiseName(id)),
 	)
 	if err != nil {

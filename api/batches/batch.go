@@ -92,9 +92,8 @@ func newBody(b *batch.Batch) body {
 	body := body{
 		Object: "batch", ID: b.ID, State: "running", Rows: b.Rows, Repeated: b.Repeated, Counts: map[batch.State]int{},
 		Created: localtime.Of(b.Created), Cancelled: localtime.Of(b.Cancelled), Ended: localtime.Of(b.Ended),
-		Expires:   localtime.Of(b.Expires()),
-		PerSecond: math.Round(100*b.PerSecond) / 100, columns: b.Options.Columns,
-		sheets: b.Options.Sheets,
+		Expires: localtime.Of(b.Expires), PerSecond: math.Round(100*b.PerSecond) / 100,
+		SecondsLeft: int(math.Ceil(b.Remaining.Seconds())), columns: b.Options.Columns, sheets: b.Options.Sheets,
 	}
 	for _, state := range batch.States() {
 		body.Counts[state] = b.Counts[state]
@@ -108,9 +107,6 @@ func newBody(b *batch.Batch) body {
 		body.State = "cancelled"
 	case !b.Ended.IsZero():
 		body.State = "completed"
-	}
-	if b.Ended.IsZero() {
-		body.SecondsLeft = int(math.Ceil(b.Remaining().Seconds()))
 	}
 	return body
 }
@@ -151,14 +147,18 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 	if err := r.Place.Turn.Begin(r.Context()); err != nil {
 		return err
 	}
-	rows, understood, err := s.check(req)
-	r.Place.Turn.Give()
-	switch {
-	case err != nil:
-		return err
-	case understood != nil:
-		return s.answerDryRun(w, r, rows, understood)
+	defer r.Place.Turn.Give()
+	if req.DryRun {
+		return s.answerDryRun(w, r, req)
 	}
+	rows, err := req.Check(s.listingURL)
+	if options := &req.Options; err == nil && strings.Contains(options.Webhook, ":") { // else it is the id of one
+		options.Webhook, err = webhooks.CheckURL(options.Webhook, s.options.AllowLoopback)
+	}
+	if err != nil {
+		return err
+	}
+	r.Place.Turn.Give()
 
 	// The id is stored before the batch is: the same request under one
 	// Idempotency-Key finds the batch, or creates it if that was not done.
@@ -206,19 +206,6 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 		return err
 	}
 	return write(w, b, hook, r.Warnings(), req, room)
-}
-
-// check checks every row, and the address of a webhook. Of a dry run it returns how the request is
-// understood, whatever is wrong with its rows.
-func (s *Resource) check(req *batchrequest.Request) (rows []batch.Row, understood *dryRunBody, err error) {
-	if req.DryRun {
-		return s.understand(req)
-	}
-	rows, err = req.Check(s.listingURL)
-	if options := &req.Options; err == nil && strings.Contains(options.Webhook, ":") { // else it is the id of one
-		options.Webhook, err = webhooks.CheckURL(options.Webhook, s.options.AllowLoopback)
-	}
-	return rows, nil, err
 }
 
 // listingURL returns the canonical form of a listing's URL.

@@ -51,20 +51,22 @@ type dryRunRow struct {
 	Error      *vehicle.Error    `json:"error,omitempty"`
 }
 
-// understand returns the rows of a request, and how it is understood.
-func (s *Resource) understand(req *batchrequest.Request) (rows []batch.Row, body *dryRunBody, err error) {
-	body = &dryRunBody{
+// answerDryRun answers how a request for a batch is understood, whatever is wrong with its rows. It
+// stores and counts nothing.
+func (s *Resource) answerDryRun(w http.ResponseWriter, r *request.Request, req *batchrequest.Request) error {
+	body := dryRunBody{
 		Object: "batch_dry_run", DryRun: true,
 		Rows: len(req.Rows), Questions: req.Questions(), Options: req.Options, Table: req.Table,
-		First: []dryRunRow{}, Warnings: req.Warnings(),
+		First: []dryRunRow{}, Warnings: slices.Concat(r.Warnings(), req.Warnings()),
 	}
-	if rows, err = req.CheckRows(&req.Options, s.listingURL); err != nil { // any rate shows the rest
+	rows, err := req.CheckRows(&req.Options, s.listingURL)
+	if err != nil { // any rate shows the rest
 		body.Missing = []string{"jpyPerUSD"}
 		guess := req.Options
 		rate, _ := money.ParseNumber("150")
 		guess.JPYPerUSD = &rate
 		if rows, err = req.CheckRows(&guess, s.listingURL); err != nil {
-			return nil, nil, err
+			return err
 		}
 	}
 	body.Repeated = batch.CountDuplicates(rows)
@@ -80,15 +82,10 @@ func (s *Resource) understand(req *batchrequest.Request) (rows []batch.Row, body
 	if p := batchrequest.Invalid(rows); p != nil {
 		body.Invalid = p.Rows
 	}
-	return rows, body, nil
-}
-
-// answerDryRun answers how a request for a batch is understood, without storing or counting anything.
-func (s *Resource) answerDryRun(w http.ResponseWriter, r *request.Request, rows []batch.Row, body *dryRunBody) (err error) {
+	r.Place.Turn.Give()
 	if body.Storage, err = s.options.Limits.Room(r, batch.Room("", rows)...); err != nil {
 		return err
 	}
-	body.Warnings = slices.Concat(r.Warnings(), body.Warnings)
 	return request.WriteJSON(w, http.StatusOK, body)
 }
 

@@ -60,8 +60,8 @@ func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
 			return errors.Join(err, s.giveBackUnretried(r, b.ID, name, again))
 		}
 	}
-	if err := s.options.Tasks.EnqueueDispatch(r.Context()); err != nil { // the workers also check by themselves
-		s.options.Log.WarnContext(r.Context(), "batch dispatch not enqueued", "error", err)
+	if err := s.options.Tasks.EnqueueDispatch(ctx); err != nil { // the workers also check by themselves
+		s.options.Log.WarnContext(ctx, "batch dispatch not enqueued", "error", err)
 	}
 	return s.Get(w, plain)
 }

@@ -38,7 +38,6 @@ type Request struct {
 	DryRun   bool
 
 	mapped  []string       // parameters column=NAME=FIELD, which give columns of a table to fields
-	mapping lot.Mapping    // the same of a table
 	columns []*lot.Columns // of each sheet; nil of JSON
 	strict  bool
 }
@@ -88,20 +87,17 @@ func Read(w http.ResponseWriter, r *request.Request) (*Request, error) {
 		return req, err
 	}
 	body := &trackedBody{Reader: http.MaxBytesReader(w, r.Body, maxBody)}
-	var err error
-	if kind == bodyForm {
-		err = req.readForm(r, body)
-	} else {
-		err = req.read(body, kind, charset, r.ContentLength)
+	if err := req.read(r, body, kind, charset); err != nil {
+		return req, body.problem(err)
 	}
-	if err != nil {
-		err = body.problem(err)
-	}
-	return req, err
+	return req, nil
 }
 
-// read reads the rows of a body or of a file in a form. Size is -1 when it is not known.
-func (req *Request) read(body io.Reader, kind, charset string, size int64) error {
+// read reads the rows of the body of a request, or of the file in a form.
+func (req *Request) read(r *request.Request, body io.Reader, kind, charset string) error {
+	if kind == bodyForm {
+		return req.readForm(r, body)
+	}
 	if kind != bodyTable && req.mapped != nil {
 		req.Options.ignore([]string{"column"}) // fields have their own names
 	}
@@ -115,12 +111,11 @@ func (req *Request) read(body io.Reader, kind, charset string, size int64) error
 	if !ok {
 		return problem.Field(clip(wrong), "column")
 	}
-	req.mapping = mapping
-	data, err := request.UpTo(body, maxBody, size)
+	data, err := request.UpTo(body, maxBody, r.ContentLength)
 	if err != nil {
 		return err
 	}
-	return req.readTable(data, charset, nil)
+	return req.readTable(data, charset, mapping)
 }
 
 // trackedBody is a body whose error is remembered: a decoder may hide it.
@@ -161,7 +156,7 @@ func (req *Request) readForm(r *request.Request, body io.Reader) error {
 		case name == "file":
 			found = true
 			kind, charset := kindOfPart(part)
-			refused = req.read(part, kind, charset, r.ContentLength)
+			refused = req.read(r, part, kind, charset)
 		case name == "options":
 			var options []byte
 			if options, refused = io.ReadAll(io.LimitReader(part, maxOptions)); refused == nil {

@@ -46,19 +46,46 @@ type Table struct {
 // sheets returns the table and its further sheets.
 func (t *Table) sheets() []*Table { return append([]*Table{t}, t.Further...) }
 
-// readTable reads the rows of a table, of a workbook those of every sheet with cars. Commas are,
-// by sheet, the columns with a comma before their cents, which only all rows show: then the table
-// is read again.
-func (req *Request) readTable(data []byte, charset string, commas map[string][]int) error {
-	r, err := table.Open(data, table.Options{
-		Charset: charset, MaxRows: batch.MaxRows,
-		IsColumn: func(name string) bool { return req.mapping.Has(name) || lot.IsColumn(name) },
-		IsUnit:   lot.IsUnit,
-	})
+// readTable reads the rows of a table, of a workbook those of every sheet with cars. Only all rows
+// show in which columns a comma stands before the cents: then the table is read again.
+func (req *Request) readTable(data []byte, charset string, mapping lot.Mapping) error {
+	for commas := map[string][]int(nil); ; {
+		req.Rows, req.Table, req.Columns, req.columns = nil, nil, nil, nil
+		if err := req.readSheets(data, charset, mapping, commas); err != nil {
+			return err
+		}
+		found := map[string][]int{}
+		for _, columns := range req.columns {
+			if more := columns.Commas(); more != nil {
+				found[columns.Sheet()] = more
+			}
+		}
+		if commas != nil || len(found) == 0 {
+			return nil
+		}
+		commas = found
+	}
+}
+
+// readSheets reads the rows of all sheets. Commas are the columns with a comma before their cents,
+// by sheet.
+func (req *Request) readSheets(data []byte, charset string, mapping lot.Mapping, commas map[string][]int) error {
+	file, err := table.Open(data, charset)
+	if err != nil {
+		return tableProblem(err)
+	}
+	options := table.Options{MaxRows: batch.MaxRows, IsColumn: mapping.IsColumn, IsUnit: lot.IsUnit}
 	var others, empty []*Table
-	for ; err == nil; r, err = r.NextSheet() {
+	for {
+		r, err := file.Next(options)
+		if errors.Is(err, io.EOF) {
+			return req.readOthers(others, empty)
+		}
+		if err != nil {
+			return tableProblem(err)
+		}
 		s := &Table{Form: r.Form, reader: r, columns: lot.NewColumns(
-			lot.Header{Names: r.Header, Above: r.Above, Merged: r.Merged, Title: r.Sheet}, req.mapping,
+			lot.Header{Names: r.Header, Above: r.Above, Merged: r.Merged, Title: r.Sheet}, mapping,
 		)}
 		s.columns.UseCommas(commas[r.Sheet])
 		if !s.columns.DescribeCars() {
@@ -72,27 +99,10 @@ func (req *Request) readTable(data []byte, charset string, commas map[string][]i
 		case !read:
 			empty = append(empty, s)
 		}
-		if s.columns.AreResults() {
-			break // the others are lines, notes and a picture
+		if s.columns.AreResults() { // the other sheets are lines, notes and a picture
+			return req.readOthers(others, empty)
 		}
 	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		return tableProblem(err)
-	}
-	if err := req.readOthers(others, empty); err != nil {
-		return err
-	}
-	more := map[string][]int{}
-	for _, columns := range req.columns {
-		if found := columns.Commas(); found != nil {
-			more[columns.Sheet()] = found
-		}
-	}
-	if commas == nil && len(more) > 0 {
-		req.Rows, req.Table, req.Columns, req.columns = nil, nil, nil, nil
-		return req.readTable(data, charset, more)
-	}
-	return nil
 }
 
 // readOthers names the sheets that were not read; where none was, the rows of the first one will

@@ -150,28 +150,14 @@ type Batch struct {
 	Repeated  int // duplicates of earlier rows
 	Counts    map[State]int
 	Created   time.Time
-	Cancelled time.Time // when the caller cancelled it; zero when not
-	Ended     time.Time // zero while rows wait or run
-	PerSecond float64   // listings finished recently; 0 when not known
+	Cancelled time.Time     // when the caller cancelled it; zero when not
+	Ended     time.Time     // zero while rows wait or run
+	Expires   time.Time     // when the batch will be deleted; zero while it runs
+	PerSecond float64       // listings finished recently; 0 when not known
+	Remaining time.Duration // to the end, as estimated; 0 when it is not known
 	// OpenAt counts the rows that wait or run by the hosts of their listings, while the batch
 	// has not ended.
 	OpenAt map[string]int
-}
-
-// Expires returns when the batch will be deleted; zero while it runs.
-func (b *Batch) Expires() time.Time {
-	if b.Ended.IsZero() {
-		return time.Time{}
-	}
-	return b.Ended.Add(Retention)
-}
-
-// Remaining returns the estimated time to the end; 0 when it is not known.
-func (b *Batch) Remaining() time.Duration {
-	if b.PerSecond <= 0 {
-		return 0
-	}
-	return time.Duration(float64(b.Counts[Waiting]+b.Counts[Running]) / b.PerSecond * float64(time.Second))
 }
 
 // Item is a row and its outcome.

@@ -228,9 +228,13 @@ func parse(id string, fields map[string]string, states string, now time.Time) (*
 	for i := range len(states) {
 		b.Counts[stateOf(states[i])]++
 	}
-	b.PerSecond = speed(fields, now)
+	if b.PerSecond = speed(fields, now); b.PerSecond > 0 {
+		b.Remaining = time.Duration(float64(b.Counts[Waiting]+b.Counts[Running]) / b.PerSecond * float64(time.Second))
+	}
 	if b.Ended.IsZero() {
 		b.OpenAt = m.openAt(states)
+	} else {
+		b.Expires = b.Ended.Add(Retention)
 	}
 	return b, nil
 }

@@ -218,7 +218,7 @@ func endsWithTheLast(b *bench) {
 	b.is("again", b.fail(id, 1), false)
 	got, err := b.Get(b.t.Context(), id)
 	b.must(err)
-	if got.Ended.IsZero() || got.Expires().Sub(got.Ended) != batch.Retention {
+	if got.Ended.IsZero() || got.Expires.Sub(got.Ended) != batch.Retention {
 		b.t.Fatalf("%+v", got)
 	}
 	left, err := b.conn.Client().PTTL(b.t.Context(), "batch:{"+id+"}:out").Result()

@@ -110,6 +110,7 @@ type Column struct {
 	unit     unit // that its name says
 	above    unit // that the texts above it say
 	guessed  bool // whether the texts above it are about this column is not certain
+	mapped   bool // the caller has given the field
 	answered bool // the caller has given the unit
 	result   bool // of a table of results: it is ours, and does not come back
 	prices   []writtenPrice
@@ -166,12 +167,6 @@ func defaultCurrency(field string) string {
 	return ""
 }
 
-// IsColumn reports whether a text is the name of a column that a row is read from.
-func IsColumn(name string) bool {
-	field, _ := meaning(name)
-	return isUsed(field)
-}
-
 func isUsed(field string) bool {
 	return strings.HasPrefix(field, fieldKnown) || slices.Contains(used, field)
 }
@@ -193,12 +188,19 @@ type Columns struct {
 	Duplicate, Unknown []string
 }
 
-// Mapping gives columns to fields, by their names, or those of one sheet: "Sheet2!Price". A field may have a unit as a name of
-// a column has: "startPrice (千円)"; an empty one means that the column is not read.
-type Mapping map[string]string
+// Mapping gives columns to fields by their names, or those of one sheet: "Sheet2!Price". Its keys
+// are as mappedKey returns them.
+type Mapping map[string]mappedField
 
-// ParseMapping parses texts of the form NAME=FIELD. Unless ok, wrong is the first text without a
-// name or the first unknown field.
+// mappedField is a field that a column is given to; an empty one means that the column is not read.
+type mappedField struct {
+	name string
+	unit unit // of a price
+}
+
+// ParseMapping parses texts of the form NAME=FIELD. A field may have a unit as a name of a column
+// has: "startPrice (千円)". Unless ok, wrong is the first text without a name or the first unknown
+// field.
 func ParseMapping(texts []string) (m Mapping, wrong string, ok bool) {
 	m = Mapping{}
 	for _, text := range texts {
@@ -206,38 +208,57 @@ func ParseMapping(texts []string) (m Mapping, wrong string, ok bool) {
 		if i <= 0 {
 			return nil, text, false
 		}
-		field := text[i+1:]
-		if found, _ := meaning(field); field != "" && !isUsed(found) {
-			return nil, field, false
+		field, ok := parseField(text[i+1:])
+		if !ok {
+			return nil, text[i+1:], false
 		}
-		m[text[:i]] = field
+		m[mappedKey(text[:i])] = field
 	}
 	return m, "", true
 }
 
-// of returns the field that a mapping gives to a column of a sheet.
-func (m Mapping) of(sheet, name string) (field string, mapped bool) {
-	for _, wanted := range []string{sheet + ofSheet + name, name} {
-		for column, field := range m {
-			if strings.Contains(wanted, ofSheet) == strings.Contains(column, ofSheet) && key(column) == key(wanted) {
-				return field, true
-			}
-		}
+// parseField parses a field by our own name of it: what others call it may mean several.
+func parseField(text string) (field mappedField, ok bool) {
+	if known := strings.ToLower(text); text == "" || strings.HasPrefix(known, fieldKnown) {
+		return mappedField{name: known}, true
 	}
-	return "", false
+	name, u := cutUnit(text)
+	if field = (mappedField{fieldOfName[key(name)], u}); !isPrice(field.name) {
+		field = mappedField{name: fieldOfName[key(text)]}
+	}
+	return field, field.name != "" && (field.name != fieldYear || text == fieldYear)
 }
 
 // ofSheet stands between the name of a sheet and that of its column, as in formulas.
 const ofSheet = "!"
 
-// Has reports whether a mapping names a column, of any sheet.
-func (m Mapping) Has(name string) bool {
+// mappedKey returns the key of a column's name, behind that of its sheet if the text has one.
+func mappedKey(text string) string {
+	parts := strings.Split(text, ofSheet)
+	for i, part := range parts {
+		parts[i] = key(part)
+	}
+	return strings.Join(parts, ofSheet)
+}
+
+// of returns the field that a mapping gives to a column of a sheet.
+func (m Mapping) of(sheet, name string) (field mappedField, mapped bool) {
+	if field, mapped = m[mappedKey(sheet+ofSheet+name)]; !mapped {
+		field, mapped = m[mappedKey(name)]
+	}
+	return field, mapped
+}
+
+// IsColumn reports whether a text is the name of a column that a row is read from, by the mapping
+// on any sheet or by what the name means.
+func (m Mapping) IsColumn(name string) bool {
 	for column, field := range m {
-		if field != "" && (key(column) == key(name) || key(column[1+strings.LastIndex(column, ofSheet):]) == key(name)) {
+		if field.name != "" && strings.HasSuffix(ofSheet+column, ofSheet+mappedKey(name)) {
 			return true
 		}
 	}
-	return false
+	field, _ := meaning(name)
+	return isUsed(field)
 }
 
 // Header is what a table has before its rows.
@@ -257,13 +278,12 @@ func NewColumns(header Header, mapping Mapping) *Columns {
 		conventions: map[int]convention{}, commas: map[int]bool{},
 	}
 	for i, name := range header.Names {
-		column := Column{Header: name}
-		if field, mapped := mapping.of(header.Title, name); mapped {
-			column.Field, column.unit = meaning(field)
-			column.answered = !column.unit.IsZero()
-		} else {
-			column.Field, column.unit = meaning(name)
+		field, mapped := mapping.of(header.Title, name)
+		if !mapped {
+			field.name, field.unit = meaning(name)
 		}
+		column := Column{Header: name, Field: field.name, unit: field.unit, mapped: mapped}
+		column.answered = mapped && !field.unit.IsZero()
 		if isPrice(column.Field) && !column.answered {
 			column.above, column.guessed = header.unitOf(i)
 			usual := defaultCurrency(column.Field)
@@ -273,16 +293,16 @@ func NewColumns(header Header, mapping Mapping) *Columns {
 		c.all = append(c.all, column)
 	}
 	c.takeResults(header.Names)
-	c.choose(mapping)
+	c.choose()
 	return c
 }
 
 // choose gives each field to one column: to the column that the caller maps to it, else to the
 // column with exactly its name, else to the first column.
-func (c *Columns) choose(mapping Mapping) {
+func (c *Columns) choose() {
 	rank := func(column Column) int {
 		switch {
-		case mapping.Has(column.Header):
+		case column.mapped:
 			return 2 //nolint:mnd // the highest
 		case key(column.Header) == key(column.Field):
 			return 1

@@ -27,7 +27,11 @@ func TestListsOfAThousandCars(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		r, err := table.Open(data.Bytes(), table.Options{MaxRows: 1000, IsColumn: lot.IsColumn})
+		file, err := table.Open(data.Bytes(), "")
+		if err != nil {
+			t.Fatal(form, err)
+		}
+		r, err := file.Next(table.Options{MaxRows: 1000, IsColumn: lot.Mapping{}.IsColumn})
 		if err != nil {
 			t.Fatal(form, err)
 		}

@@ -111,6 +111,32 @@ func TestColumnsThatAreNotRead(t *testing.T) {
 	}
 }
 
+// A mapping names fields by our own names, also those that a row is not read from; what others
+// call a field may mean several.
+func TestFieldsOfMappings(t *testing.T) {
+	t.Parallel()
+	for field, want := range map[string]bool{
+		"year": true, "Year": false, "registration": true, "house": true, "mileage_km": true, "MAKE": true, "known.year": true,
+		"fobPriceUSD": true, "price (千円)": true, "priceCandidates": true, "Stock ID": false, "colour": false, "1000 JPY": false,
+	} {
+		if _, _, ok := lot.ParseMapping([]string{"a=" + field}); ok != want {
+			t.Errorf("%s: %v, want %v", field, ok, want)
+		}
+	}
+}
+
+// A mapping of one sheet leaves the columns of other sheets as they are.
+func TestMappingOfOneSheet(t *testing.T) {
+	t.Parallel()
+	mapping := mappingOf(t, "Two!fob価格=fobPrice (JPY)")
+	for sheet, want := range map[string]string{"One": "[fob価格]", "Two": "[FOB]"} {
+		columns := lot.NewColumns(lot.Header{Names: []string{"FOB", "fob価格"}, Title: sheet}, mapping)
+		if got := fmt.Sprint(columns.Duplicate); got != want {
+			t.Errorf("%s: not read are %s, want %s", sheet, got, want)
+		}
+	}
+}
+
 func TestALongURLIsNotCut(t *testing.T) {
 	t.Parallel()
 	url := "https://www.example.com/" + strings.Repeat("a", 4000)

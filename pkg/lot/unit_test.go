@@ -41,11 +41,24 @@ func sheetOf(t *testing.T, rows [][]any, merged ...string) []byte {
 	return data.Bytes()
 }
 
+func mappingOf(t *testing.T, texts ...string) lot.Mapping {
+	t.Helper()
+	mapping, wrong, ok := lot.ParseMapping(texts)
+	if !ok {
+		t.Fatalf("%q is no field", wrong)
+	}
+	return mapping
+}
+
 // readList reads a whole table, and returns the prices of its first row and what must be
 // asked.
 func readList(t *testing.T, data []byte, mapping lot.Mapping) (prices string, questions []lot.Question) {
 	t.Helper()
-	r, err := table.Open(data, table.Options{MaxRows: 100, IsColumn: lot.IsColumn, IsUnit: lot.IsUnit})
+	file, err := table.Open(data, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := file.Next(table.Options{MaxRows: 100, IsColumn: mapping.IsColumn, IsUnit: lot.IsUnit})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +142,7 @@ func TestUnitsOfLists(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, questions := readList(t, []byte(c.list), lot.Mapping{"Preis": "startPrice (1000 JPY)"})
+			got, questions := readList(t, []byte(c.list), mappingOf(t, "Preis=startPrice (1000 JPY)"))
 			if got != c.want || len(questions) > 0 {
 				t.Errorf("got %s, want %s; questions %+v", got, c.want, questions)
 			}
@@ -214,8 +227,7 @@ func TestUnitsThatAreAskedFor(t *testing.T) {
 			var units, usd []string
 			for _, r := range q.Readings {
 				units, usd = append(units, r.Unit), append(usd, r.FirstUSD[0])
-				column, field, _ := strings.Cut(r.Answer, "=")
-				_, again := readList(t, []byte(c.list), lot.Mapping{column: field})
+				_, again := readList(t, []byte(c.list), mappingOf(t, r.Answer))
 				if len(again) > 0 {
 					t.Errorf("after %s: %+v", r.Answer, again)
 				}

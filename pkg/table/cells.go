@@ -15,8 +15,18 @@ type cells struct {
 	*element
 	behind
 
-	workbook *workbook
-	number   int // of the row before
+	workbook   *workbook
+	name, part string // of the sheet
+	number     int    // of the row before
+}
+
+func (c *cells) open(r *Reader) (err error) {
+	if c.behind, err = c.workbook.behindRows(c.part); err != nil {
+		return err
+	}
+	r.Form, r.Merged = Form{Format: "xlsx", Sheet: c.name}, len(c.merged) > 0
+	c.element, err = c.workbook.read(c.part)
+	return err
 }
 
 func (c *cells) next() (Row, error) {

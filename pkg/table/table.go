@@ -48,11 +48,9 @@ func (e *LineError) Error() string {
 	return fmt.Sprintf("table: stray quotation mark in line %d", e.Line)
 }
 
-// Options say how a table is read.
+// Options say how the tables of a file are read.
 type Options struct {
-	// Charset is the encoding that the sender names; "" means that it must be recognised.
-	Charset string
-	// MaxRows is the maximum number of rows below the header that are not empty.
+	// MaxRows is the maximum number of rows below the headers of all sheets that are not empty.
 	MaxRows int
 	// IsColumn reports whether a cell of the header is the name of a known column. The
 	// header is the row that has most of them.
@@ -82,6 +80,55 @@ type Form struct {
 	HeaderRow int    `json:"headerRow"`
 }
 
+// File is a file with tables: a text with one, or a workbook with one on each sheet.
+type File struct {
+	sources []source // that are not open yet
+	read    int      // rows of all tables so far
+	found   bool     // a table with a header
+}
+
+// source is a table before its header is known.
+type source interface {
+	// open prepares the rows for a reader, and says how they are written.
+	open(r *Reader) error
+	// next gives the rows as they are, the header and what stands before it too. The end is io.EOF.
+	next() (Row, error)
+}
+
+// Open recognises the format of a file. Charset is the encoding that the sender names; "" means
+// that it must be recognised.
+func Open(data []byte, charset string) (*File, error) {
+	switch string(data[:min(len(data), 4)]) {
+	case "PK\x03\x04":
+		return openWorkbook(data)
+	case "\xd0\xcf\x11\xe0":
+		return nil, ErrOldExcel
+	}
+	return openText(data, charset)
+}
+
+// Next opens the next table that has a header, once the one before was read to its end, and reads
+// the header; io.EOF when there is none, and ErrHeader when there was none at all.
+func (f *File) Next(o Options) (*Reader, error) {
+	for len(f.sources) > 0 {
+		r := &Reader{file: f, options: o, source: f.sources[0]}
+		f.sources = f.sources[1:]
+		err := r.source.open(r)
+		if err == nil {
+			err = r.findHeader()
+		}
+		if errors.Is(err, ErrHeader) {
+			continue
+		}
+		f.found = true
+		return r, err
+	}
+	if !f.found {
+		return nil, ErrHeader
+	}
+	return nil, io.EOF
+}
+
 // Reader reads a table row by row.
 type Reader struct {
 	Form
@@ -95,26 +142,10 @@ type Reader struct {
 	// Empty is the number of rows below the header, so far, without any text.
 	Empty int
 
+	file    *File
 	options Options
 	source  source
 	ahead   []Row // read while the header was looked for
-	rows    int
-	sheets  []sheetPart // of the workbook, behind this one
-}
-
-// source gives the rows of a table as they are, the header and what stands before it
-// too. The end is io.EOF.
-type source interface{ next() (Row, error) }
-
-// Open recognises the format of a table and reads its header.
-func Open(data []byte, o Options) (*Reader, error) {
-	switch {
-	case strings.HasPrefix(string(data[:min(len(data), 4)]), "PK\x03\x04"):
-		return openWorkbook(data, o)
-	case strings.HasPrefix(string(data[:min(len(data), 4)]), "\xd0\xcf\x11\xe0"):
-		return nil, ErrOldExcel
-	}
-	return openText(data, o)
 }
 
 // Next returns the next row that is not empty; io.EOF after the last.
@@ -127,34 +158,13 @@ func (r *Reader) Next() (Row, error) {
 		case isEmpty(row.Cells):
 			r.Empty++
 			continue
-		case r.rows == r.options.MaxRows:
+		case r.file.read == r.options.MaxRows:
 			return Row{}, ErrTooManyRows
 		}
-		r.rows++
+		r.file.read++
 		row.fit(len(r.Header))
 		return row, nil
 	}
-}
-
-// NextSheet opens the next sheet of a workbook that has a header, once this one was read to its
-// end; io.EOF when there is none. MaxRows is of all sheets.
-func (r *Reader) NextSheet() (*Reader, error) {
-	from, ok := r.source.(*cells)
-	if !ok {
-		return nil, io.EOF
-	}
-	for i, sheet := range r.sheets {
-		next, err := from.workbook.openSheet(sheet, r.options)
-		switch {
-		case errors.Is(err, ErrHeader):
-			continue
-		case err != nil:
-			return nil, err
-		}
-		next.sheets, next.rows = r.sheets[i+1:], r.rows
-		return next, nil
-	}
-	return nil, io.EOF
 }
 
 func (r *Reader) read() (Row, error) {

@@ -24,7 +24,11 @@ import (
 var known = []string{"url", "reference", "make", "price", "車名", "型式", "年式"}
 
 func open(data []byte, charset string) (*table.Reader, error) {
-	return table.Open(data, table.Options{Charset: charset, MaxRows: 100, IsColumn: func(name string) bool {
+	file, err := table.Open(data, charset)
+	if err != nil {
+		return nil, err
+	}
+	return file.Next(table.Options{MaxRows: 100, IsColumn: func(name string) bool {
 		return slices.Contains(known, strings.ToLower(name))
 	}})
 }

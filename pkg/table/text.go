@@ -20,6 +20,7 @@ const separators = ",;\t|"
 // that follow.
 type lines struct {
 	text      *bufio.Reader
+	charset   string
 	end       byte // of a line
 	separator rune // 0 when the whole line is one cell
 	number    int
@@ -32,26 +33,30 @@ type line struct {
 	text   string
 }
 
-func openText(data []byte, o Options) (*Reader, error) {
+func openText(data []byte, charset string) (*File, error) {
 	if bytes.IndexByte(data[:min(len(data), 512)], 0) >= 0 && !isUTF16(data, 0) && !isUTF16(data, 1) {
 		return nil, ErrNotTable
 	}
-	text, charset, err := decode(data, o.Charset)
+	text, charset, err := decode(data, charset)
 	if err != nil {
 		return nil, err
 	}
-	source := &lines{text: bufio.NewReaderSize(text, maxLine), end: '\n'}
+	table := &lines{text: bufio.NewReaderSize(text, maxLine), charset: charset, end: '\n'}
 	if !bytes.ContainsRune(data, '\n') {
-		source.end = '\r' // of old Macintosh programs
+		table.end = '\r' // of old Macintosh programs
 	}
-	if err := source.findSeparator(o); err != nil {
-		return nil, err
+	return &File{sources: []source{table}}, nil
+}
+
+func (s *lines) open(r *Reader) error {
+	r.Form = Form{Format: "csv", Charset: s.charset}
+	if err := s.findSeparator(r.options); err != nil {
+		return err
 	}
-	r := &Reader{Form: Form{Format: "csv", Charset: charset}, options: o, source: source}
-	if source.separator != 0 {
-		r.Separator = string(source.separator)
+	if s.separator != 0 {
+		r.Separator = string(s.separator)
 	}
-	return r, r.findHeader()
+	return nil
 }
 
 // findSeparator reads the beginning of a text and chooses the separator by which it has

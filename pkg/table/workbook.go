@@ -54,8 +54,8 @@ func (t *texts) at(i int) string {
 	return string(t.all[begin:t.ends[i]])
 }
 
-// openWorkbook opens the first visible sheet that has a header.
-func openWorkbook(data []byte, o Options) (*Reader, error) {
+// openWorkbook opens the visible sheets of a workbook.
+func openWorkbook(data []byte) (*File, error) {
 	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil || len(archive.File) > maxParts {
 		return nil, fmt.Errorf("%w: %w", ErrNotTable, errors.Join(err, errNoWorkbook))
@@ -69,43 +69,13 @@ func openWorkbook(data []byte, o Options) (*Reader, error) {
 		w.parts[strings.ToLower(strings.TrimPrefix(part.Name, "/"))] = part
 	}
 	sheets, err := w.open()
-	if err != nil {
-		return nil, err
-	}
-	for i, sheet := range sheets {
-		r, err := w.openSheet(sheet, o)
-		if err == nil {
-			r.sheets = sheets[i+1:]
-		}
-		if err == nil || !errors.Is(err, ErrHeader) {
-			return r, err
-		}
-	}
-	return nil, ErrHeader
-}
-
-// openSheet opens a sheet and reads its header.
-func (w *workbook) openSheet(sheet sheetPart, o Options) (*Reader, error) {
-	found, err := w.behindRows(sheet.part)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := w.read(sheet.part)
-	if err != nil {
-		return nil, err
-	}
-	source := &cells{workbook: w, element: rows, behind: found}
-	r := &Reader{Form: Form{Format: "xlsx", Sheet: sheet.name}, Merged: len(found.merged) > 0, options: o, source: source}
-	return r, r.findHeader()
+	return &File{sources: sheets}, err
 }
 
 var errNoWorkbook = errors.New("table: no workbook")
 
-// sheetPart is a visible sheet.
-type sheetPart struct{ name, part string }
-
 // open reads what is needed to read sheets, and returns them.
-func (w *workbook) open() (sheets []sheetPart, err error) {
+func (w *workbook) open() (sheets []source, err error) {
 	root := "xl/workbook.xml"
 	if targets, err := w.relations("_rels/.rels", ""); err == nil {
 		for _, t := range targets {
@@ -137,7 +107,7 @@ func (w *workbook) open() (sheets []sheetPart, err error) {
 }
 
 // sheets returns the visible sheets of a workbook.
-func (w *workbook) sheets(root string, targets map[string]relation) (sheets []sheetPart, err error) {
+func (w *workbook) sheets(root string, targets map[string]relation) (sheets []source, err error) {
 	book, err := w.read(root)
 	if err != nil {
 		return nil, err
@@ -151,7 +121,7 @@ func (w *workbook) sheets(root string, targets map[string]relation) (sheets []sh
 			target, ok := targets[attribute(start, "id")]
 			visible := state == "" || state == "visible"
 			if ok && visible && strings.HasSuffix(target.kind, "/worksheet") && len(sheets) < maxSheets {
-				sheets = append(sheets, sheetPart{attribute(start, "name"), target.target})
+				sheets = append(sheets, &cells{workbook: w, name: attribute(start, "name"), part: target.target})
 			}
 		}
 		return nil

@@ -43,7 +43,7 @@ type anyBatchView struct {
 
 func viewOf(b *batch.Batch) anyBatchView {
 	return anyBatchView{
-		b.ID, b.Owner, b.Rows, b.Counts, b.PerSecond, int(b.Remaining().Seconds()), b.Created, b.Cancelled, b.Ended,
+		b.ID, b.Owner, b.Rows, b.Counts, b.PerSecond, int(b.Remaining.Seconds()), b.Created, b.Cancelled, b.Ended,
 	}
 }
 

@@ -102,8 +102,8 @@ func (r *reading) batch(b *batch.Batch) Batch {
 		ID: b.ID, Key: b.Owner, Name: r.nameOf(b.Owner), Rows: b.Rows, Counts: b.Counts, PerSecond: b.PerSecond,
 		Created: b.Created,
 	}
-	if left := b.Remaining(); left > 0 && b.Ended.IsZero() {
-		end := r.now.Add(left).UTC().Truncate(time.Second)
+	if b.Remaining > 0 {
+		end := r.now.Add(b.Remaining).UTC().Truncate(time.Second)
 		shown.EndsAbout = &end
 	}
 	if !b.Ended.IsZero() {
