@@ -226,19 +226,26 @@ func TestAttackReader(t *testing.T) {
 		return got.status, bytes.Contains(got.body, []byte(`id="number"`))
 	})
 	read := map[int]int{}
-	times(800, 8, func(int) { // until what may be used at once is gone
-		reader.request(t.Context(), http.MethodGet, at, http.NoBody, "Accept", "text/html", "Accept-Encoding", "gzip")
-	})
+	ask := func() int {
+		return reader.request(t.Context(), http.MethodGet, at, http.NoBody, "Accept", "text/html", "Accept-Encoding", "gzip").status
+	}
+	times(800, 8, func(int) { ask() }) // until what may be used at once is gone
 	ticks, begun := s.processorTime(s.api.PID()), time.Now()
 	for range 1000 {
-		got := reader.request(t.Context(), http.MethodGet, at, http.NoBody, "Accept", "text/html", "Accept-Encoding", "gzip")
-		read[got.status]++
+		read[ask()]++
 		sleep(t.Context(), 9*time.Millisecond)
 	}
 	took := time.Since(begun)
 	used := float64(s.processorTime(s.api.PID())-ticks) / 100 / took.Seconds()
 	t.Logf("%v; %.0f requests a second use %.2f of a processor", read, 1000/took.Seconds(), used)
-	if used > 0.25 || read[http.StatusTooManyRequests] == 0 || read[http.StatusOK] == 0 {
+	if used > 0.25 || read[http.StatusTooManyRequests] == 0 {
 		t.Errorf("got %.2f of a processor and %v, want at most 0.25, some read and the rest refused", used, read)
 	}
+	// On a busy machine each page took longer, which is paid back for longer.
+	testenv.Await(t, "a page that is read", func() (any, bool) {
+		if read[http.StatusOK] == 0 {
+			read[ask()]++
+		}
+		return read, read[http.StatusOK] > 0
+	})
 }
