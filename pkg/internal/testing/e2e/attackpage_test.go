@@ -213,6 +213,7 @@ func (s *underAttack) processorTime(pid int) (ticks int) {
 // uses a fraction of a processor.
 func TestAttackReader(t *testing.T) {
 	testenv.Long(t)
+	t.Parallel() // there is no victim whose waits count
 	s := attacked(t, settings{api: []string{"--page"}})
 	reader := s.caller("reader")
 	reader.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
