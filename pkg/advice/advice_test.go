@@ -99,7 +99,7 @@ func winnerOf(v vehicle.Verdict) int {
 }
 
 var (
-	good = &advice.Condition{OverallGrade: "4.5", Repair: advice.RepairNo, MileageFlag: "none"}
+	good = &advice.Condition{OverallGrade: "4.5", Repair: sheet.RepairNo, MileageFlag: "none"}
 	fair = &advice.Condition{OverallGrade: "3", MileageFlag: "none"}
 )
 
@@ -174,7 +174,7 @@ func TestTheVerdictFollowsFromTheFigures(t *testing.T) {
 		"a vetoed car is cheaper by half and does not win": {
 			advice.Pair{
 				Car1: estimate("FIELDER", "10000", nil), Car2: estimate("AXIO", "14500", nil),
-				Condition1: &advice.Condition{OverallGrade: "R", Repair: advice.RepairYes, MileageFlag: "none"}, Condition2: good,
+				Condition1: &advice.Condition{OverallGrade: "R", Repair: sheet.RepairYes, MileageFlag: "none"}, Condition2: good,
 			}, 2, vehicle.OtherVetoed,
 		},
 		"of two vetoed cars neither wins": {
@@ -240,7 +240,7 @@ func TestEveryVetoForbidsACar(t *testing.T) {
 			{Condition1: graded("X")},
 			{Condition1: graded("-")},
 		},
-		"repair_history":  {{Condition1: &advice.Condition{OverallGrade: "4.5", Repair: advice.RepairYes, MileageFlag: "none"}}},
+		"repair_history":  {{Condition1: &advice.Condition{OverallGrade: "4.5", Repair: sheet.RepairYes, MileageFlag: "none"}}},
 		"sheet_mismatch":  {{Condition1: &advice.Condition{OverallGrade: "4.5", Mismatches: 1, MileageFlag: "none"}}},
 		"sold":            {{Car1: estimate("PASSO", "5000", warned("listing_sold")), Condition1: good}},
 		"match_uncertain": {{Car1: estimate("PASSO", "5000", doubtful), Condition1: good}},
@@ -337,7 +337,7 @@ func worsen(t *rapid.T, c advice.Condition) *advice.Condition {
 			c.OverallGrade = grades[min(i+1, len(grades)-1)]
 		}
 	case 1:
-		c.Repair = advice.RepairYes
+		c.Repair = sheet.RepairYes
 	case 2:
 		c.High++
 	case 3:
@@ -525,8 +525,8 @@ func drawCondition(t *rapid.T, label string) *advice.Condition {
 	c := advice.Condition{
 		OverallGrade: rapid.SampledFrom([]string{"", "S", "6", "4.5", "4", "3.5", "3", "2", "R", "RA", "***", "-", "無効"}).Draw(t, label+" grade"),
 		Exterior:     rapid.SampledFrom([]string{"", "A", "C", "E"}).Draw(t, label+" outside"),
-		Repair: rapid.SampledFrom([]string{
-			advice.RepairYes, advice.RepairNo, advice.RepairNotStated, advice.RepairNotStated,
+		Repair: rapid.SampledFrom([]sheet.RepairStatus{
+			sheet.RepairYes, sheet.RepairNo, sheet.RepairNotStated, sheet.RepairNotStated,
 		}).Draw(t, label+" repair"),
 		MileageFlag: rapid.SampledFrom([]string{"", "none", "none", "replaced", "tampered", "unknown"}).Draw(t, label+" flag"),
 		High:        rapid.IntRange(0, 9).Draw(t, label+" high"),

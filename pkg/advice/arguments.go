@@ -8,6 +8,7 @@ import (
 
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
+	"ushuru/pkg/sheet"
 	"ushuru/pkg/vehicle"
 )
 
@@ -83,7 +84,7 @@ func (a *arguments) addSheet(s, other side) {
 		a.add(gradeScores[mine] < gradeScores[theirs], "against/worse_grade", grades)
 	}
 	repaired := slices.ContainsFunc(s.doubts, func(d vehicle.Doubt) bool { return d.Code == "accident" || d.Code == "frame" })
-	a.add(s.condition.Repair == RepairNo && !repaired, "for/no_repair_history", nil)
+	a.add(s.condition.Repair == sheet.RepairNo && !repaired, "for/no_repair_history", nil)
 }
 
 func (a *arguments) addMileage(s, other side) {

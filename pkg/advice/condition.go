@@ -11,11 +11,11 @@ import (
 // Condition is the part of an inspection sheet that counts in a comparison. An
 // unknown value counts neither for nor against the car.
 type Condition struct {
-	OverallGrade string // as printed, for example 4.5 or RA; empty means unreadable
-	Exterior     string // A to E; empty means not printed or unreadable
-	Interior     string // the same
-	Repair       string // of the frame: RepairYes, RepairNo or RepairNotStated
-	MileageFlag  string // none, replaced, tampered or unknown; empty means unreadable
+	OverallGrade string             // as printed, for example 4.5 or RA; empty means unreadable
+	Exterior     string             // A to E; empty means not printed or unreadable
+	Interior     string             // the same
+	Repair       sheet.RepairStatus // of the frame
+	MileageFlag  string             // none, replaced, tampered or unknown; empty means unreadable
 
 	// MileageKM is nil when the number is not certain: two readings differ, or
 	// it may be in thousands.
@@ -28,13 +28,6 @@ type Condition struct {
 	Mismatches        int             // values that differ between the sheet and the listing
 }
 
-// The values of Condition.Repair.
-const (
-	RepairYes       = string(sheet.RepairYes)
-	RepairNo        = string(sheet.RepairNo)
-	RepairNotStated = string(sheet.RepairNotStated)
-)
-
 // NewCondition returns the condition of a car from the report on its sheet and
 // from the values in which the sheet differs from the listing.
 func NewCondition(report *sheet.Report, mismatches []sheet.Mismatch) *Condition {
@@ -42,7 +35,7 @@ func NewCondition(report *sheet.Report, mismatches []sheet.Mismatch) *Condition 
 	c := &Condition{
 		OverallGrade: valueOf(report.Grades.OverallRaw),
 		Exterior:     valueOf(report.Grades.Exterior), Interior: valueOf(report.Grades.Interior),
-		Repair: string(report.RepairHistory.Status), MileageFlag: string(valueOf(report.Mileage.Flag)),
+		Repair: report.RepairHistory.Status, MileageFlag: string(valueOf(report.Mileage.Flag)),
 		High: findings[sheet.High], Medium: findings[sheet.Medium], Low: findings[sheet.Low],
 	}
 	c.Flags = report.RedFlags

@@ -17,7 +17,7 @@ func TestConditionOfASheet(t *testing.T) {
 	c := advice.NewCondition(report, []sheet.Mismatch{
 		{Field: "colour"}, {Field: "year", YearBasis: "registration"}, {Field: "year", YearBasis: "manufacture"},
 	})
-	if c.OverallGrade != "4" || c.Exterior != "C" || c.Interior != "B" || c.Repair != advice.RepairNotStated ||
+	if c.OverallGrade != "4" || c.Exterior != "C" || c.Interior != "B" || c.Repair != sheet.RepairNotStated ||
 		*c.MileageKM != 87654 || c.MileageFlag != "none" || c.Mismatches != 2 {
 		t.Errorf("%+v", c)
 	}

@@ -143,7 +143,7 @@ func (l *doubtList) unproved(e vehicle.Estimate, c *Condition) {
 	if c.OverallGrade == "" && !c.has(sheet.FlagGradeUnread) {
 		l.say("no_grade", fromGrade, condition.Doubt, nil)
 	}
-	if c.Repair == RepairYes && !c.has(sheet.FlagRepairHistory) {
+	if c.Repair == sheet.RepairYes && !c.has(sheet.FlagRepairHistory) {
 		l.say(sheet.FlagRepairHistory, fromSheet, condition.Disqualify, nil)
 	}
 	switch {

@@ -9,6 +9,7 @@ import (
 	"ushuru/pkg/advice"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
+	"ushuru/pkg/sheet"
 	"ushuru/pkg/vehicle"
 )
 
@@ -26,8 +27,8 @@ func Example() {
 		}
 	}
 	pair := advice.Pair{
-		Car1: car(2017, 11_000, 28_600_000), Condition1: &advice.Condition{OverallGrade: "4.5", Repair: advice.RepairNo, MileageFlag: "none", MileageKM: new(80_000)},
-		Car2: car(2016, 10_800, 28_080_000), Condition2: &advice.Condition{OverallGrade: "RA", Repair: advice.RepairYes},
+		Car1: car(2017, 11_000, 28_600_000), Condition1: &advice.Condition{OverallGrade: "4.5", Repair: sheet.RepairNo, MileageFlag: "none", MileageKM: new(80_000)},
+		Car2: car(2016, 10_800, 28_080_000), Condition2: &advice.Condition{OverallGrade: "RA", Repair: sheet.RepairYes},
 	}
 	verdict := advice.Judge(pair)
 	fmt.Println(*verdict.Winner, verdict.Reason, verdict.Vetoes[0].Code)

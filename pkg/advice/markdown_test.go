@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html"
 
 	"ushuru/pkg/advice"
+	"ushuru/pkg/sheet"
 	"ushuru/pkg/vehicle"
 
 	"ushuru/pkg/golden"
@@ -22,8 +23,8 @@ func examplePair() advice.Pair {
 	return advice.Pair{
 		Car1:       estimate("FIELDER", "10250.5", crossing),
 		Car2:       estimate("AXIO", "11990.25", mileage(62_000)),
-		Condition1: &advice.Condition{OverallGrade: "4.5", Repair: advice.RepairNo, MileageKM: &km, MileageFlag: "none", High: 1},
-		Condition2: &advice.Condition{OverallGrade: "RA", Repair: advice.RepairYes, MileageFlag: "none", Mismatches: 2},
+		Condition1: &advice.Condition{OverallGrade: "4.5", Repair: sheet.RepairNo, MileageKM: &km, MileageFlag: "none", High: 1},
+		Condition2: &advice.Condition{OverallGrade: "RA", Repair: sheet.RepairYes, MileageFlag: "none", Mismatches: 2},
 	}
 }
 

@@ -36,15 +36,15 @@ type side struct {
 }
 
 func (p Pair) sides() [2]side {
-	a := side{number: 1, estimate: p.Car1, condition: p.Condition1, doubts: Doubts(p.Car1, p.Condition1)}
-	b := side{number: 2, estimate: p.Car2, condition: p.Condition2, doubts: Doubts(p.Car2, p.Condition2)}
-	for i := range a.doubts {
-		a.doubts[i].Car = a.number
+	return [2]side{newSide(1, p.Car1, p.Condition1), newSide(2, p.Car2, p.Condition2)}
+}
+
+func newSide(number int, e vehicle.Estimate, c *Condition) side {
+	s := side{number: number, estimate: e, condition: c, doubts: Doubts(e, c)}
+	for i := range s.doubts {
+		s.doubts[i].Car = number
 	}
-	for i := range b.doubts {
-		b.doubts[i].Car = b.number
-	}
-	return [2]side{a, b}
+	return s
 }
 
 // standing is what is known of the condition of a car: a vetoed car is below one in

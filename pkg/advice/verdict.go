@@ -223,11 +223,7 @@ func figuresText(v *vehicle.Verdict) vehicle.Text {
 // join returns sentences as one text.
 func join(first vehicle.Text, more ...vehicle.Text) vehicle.Text {
 	for _, next := range more {
-		if first.EN == "" {
-			first = next
-			continue
-		}
-		first = vehicle.Text{EN: first.EN + " " + next.EN, SW: first.SW + " " + next.SW, Draft: first.Draft || next.Draft}
+		first = first.Join(" ", next)
 	}
 	return first
 }

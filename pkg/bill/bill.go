@@ -112,6 +112,11 @@ type owed struct {
 	name              vehicle.Text // of the line of the cost; empty for a part of the taxes
 }
 
+// holds reports whether an amount is in the range.
+func (o owed) holds(amount decimal.Decimal) bool {
+	return !amount.LessThan(o.low) && !amount.GreaterThan(o.high)
+}
+
 // shillings matches the currency between a name and its amount.
 var shillings = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:tzs|tshs?|shs?|/=)$`)
 

@@ -224,12 +224,8 @@ func (p Paid) compare(tables *cost.Tables, seen []*observed) ([]*observed, error
 	if !ok {
 		return nil, errNoAmount
 	}
-	country := estimate.Car.LocatedIn
-	if country == "" {
-		country = estimate.Tax.Country
-	}
 	for _, l := range answer.Lines {
-		number, isFee := tables.InForce(l.Code, country, day)
+		number, isFee := tables.InForce(l.Code, shippedFrom(estimate), day)
 		if !l.of.likely.IsPositive() || !isFee {
 			continue
 		}
@@ -241,7 +237,7 @@ func (p Paid) compare(tables *cost.Tables, seen []*observed) ([]*observed, error
 		o := seen[i]
 		o.factors = append(o.factors, l.amount.Div(l.of.likely))
 		o.from, o.to = min(o.from, p.Date), max(o.to, p.Date)
-		if !l.amount.LessThan(l.of.low) && !l.amount.GreaterThan(l.of.high) {
+		if l.of.holds(l.amount) {
 			o.inside++
 		}
 	}

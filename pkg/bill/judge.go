@@ -130,7 +130,7 @@ func (j *judge) read(row int, line Line) {
 func (j *judge) byAmount(codes []string, amount decimal.Decimal) []string {
 	var fit []string
 	for _, code := range codes {
-		if of, ok := j.ranges[code]; ok && !amount.LessThan(of.low) && !amount.GreaterThan(of.high) {
+		if of, ok := j.ranges[code]; ok && of.holds(amount) {
 			fit = append(fit, code)
 		}
 	}
@@ -149,7 +149,7 @@ func (j *judge) settleTaxes() {
 		}
 		inside := func(code string) bool {
 			of, ok := j.ranges[code]
-			return ok && !l.amount.LessThan(of.low) && !l.amount.GreaterThan(of.high)
+			return ok && of.holds(l.amount)
 		}
 		if !inside("import_taxes") && (inside("taxes_total") || !j.has("registration")) {
 			l.Code = "taxes_total"
@@ -190,12 +190,11 @@ func (j *judge) fromJapan() bool {
 	if j.Estimate == nil {
 		return false
 	}
-	country := j.Estimate.Car.LocatedIn
-	if country == "" {
-		country = j.Estimate.Tax.Country
-	}
-	return country == "JAPAN"
+	return shippedFrom(j.Estimate) == "JAPAN"
 }
+
+// shippedFrom returns the country from which a car comes; "" when it is not known.
+func shippedFrom(e *vehicle.Estimate) string { return cmp.Or(e.Car.LocatedIn, e.Tax.Country) }
 
 // decide gives a line its verdict and its words.
 func (j *judge) decide(l *Judged) {

@@ -7,6 +7,7 @@
 package chassis
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -47,20 +48,11 @@ func ParseAll(cell string) []Code {
 	var all []Code
 	for _, part := range splitCell(normal) {
 		code, ok := parseCell(strings.TrimSpace(cell), part)
-		if ok && !contains(all, code) {
+		if ok && !slices.ContainsFunc(all, func(c Code) bool { return c.Code == code.Code }) {
 			all = append(all, code)
 		}
 	}
 	return all
-}
-
-func contains(all []Code, code Code) bool {
-	for _, c := range all {
-		if c.Code == code.Code {
-			return true
-		}
-	}
-	return false
 }
 
 // splitCell cuts a normalised cell into parts that hold one code each.

@@ -117,17 +117,21 @@ func baseModel(words []string) string {
 	return strings.Join(base, "")
 }
 
-// counterparts returns the entries of a label's model with the opposite drive
-// that were built when the car was: electrified ones for a plain label, plain
-// ones for an electrified label, in the order of driveRank.
-func (q *query) counterparts(listed string, label *indexed) []catalogue.Label {
-	var found []*indexed
+// ofDrive returns the entries of a label's model with a drive, electrified or plain, that were
+// built when the car was.
+func (q *query) ofDrive(label *indexed, electrified bool) (found []*indexed) {
 	for _, i := range q.index.byBase[q.index.nameplates[label.nameplate].base] {
 		other := &q.index.labels[i]
-		if other.fuel != "" && isElectrified(other.fuel) != isElectrified(label.fuel) && q.sameTime(other, label) {
+		if other.fuel != "" && isElectrified(other.fuel) == electrified && q.sameTime(other, label) {
 			found = append(found, other)
 		}
 	}
+	return found
+}
+
+// counterparts returns the entries of ofDrive in the order of driveRank.
+func (q *query) counterparts(listed string, label *indexed, electrified bool) []catalogue.Label {
+	found := q.ofDrive(label, electrified)
 	listed = cmp.Or(listed, strings.Join(label.Codes, ""))
 	slices.SortStableFunc(found, func(a, b *indexed) int { return q.driveRank(listed, a) - q.driveRank(listed, b) })
 	labels := make([]catalogue.Label, 0, len(found))
@@ -158,7 +162,7 @@ func (q *query) driveConflict(code chassis.Code, label *indexed) error {
 		says.isElectrified() && label.fuel == diesel && says.class != electric {
 		return nil
 	}
-	others := q.counterparts(code.Code, label)
+	others := q.counterparts(code.Code, label, !isElectrified(label.fuel))
 	variant, with := ".drive", values{"listed": code.Code, "fuel": string(label.fuel)}
 	if code.Code == "" {
 		variant, with["listed"] = ".entry_drive", label.Text
@@ -186,7 +190,7 @@ func (q *query) isWrongDrive(code chassis.Code, label *indexed) bool {
 	if says.class == "" || label.fuel == "" || says.isElectrified() == isElectrified(label.fuel) {
 		return false
 	}
-	return q.hasDrive(label, says.isElectrified())
+	return len(q.ofDrive(label, says.isElectrified())) > 0
 }
 
 // driveRank orders counterparts, the lowest first: the engine size agrees, the
@@ -203,26 +207,14 @@ func (q *query) driveRank(listed string, label *indexed) int {
 	return size*400 + year*200 + oneIf(!contains)*100 + nearest
 }
 
-// hasDrive reports whether the model of a label has an entry of a drive that was
-// built when the car was.
-func (q *query) hasDrive(label *indexed, electrified bool) bool {
-	return slices.ContainsFunc(q.index.byBase[q.index.nameplates[label.nameplate].base], func(i int) bool {
-		other := &q.index.labels[i]
-		return other.fuel != "" && isElectrified(other.fuel) == electrified && q.sameTime(other, label)
-	})
-}
-
 // electrifiedCounterparts returns the hybrid and electric labels of the car's model when the
 // listing has an electric signal. Resolve then does not choose petrol from the authority's list
 // of fuels.
-func (q *query) electrifiedCounterparts(code chassis.Code, label *indexed) []string {
-	if !signalOf(q.car, code).isElectrified() || !q.hasDrive(label, true) {
+func (q *query) electrifiedCounterparts(code chassis.Code, label *indexed) (texts []string) {
+	if !signalOf(q.car, code).isElectrified() {
 		return nil
 	}
-	plain := *label
-	plain.fuel = petrol
-	var texts []string
-	for _, other := range q.counterparts(code.Code, &plain) {
+	for _, other := range q.counterparts(code.Code, label, true) {
 		if other.Text != label.Text && len(texts) < MaxCandidates {
 			texts = append(texts, other.Text)
 		}

@@ -72,22 +72,16 @@ func classOfWord(word string) fuelClass {
 // FuelClass returns the class of a fuel word: petrol, petrol hybrid; "" for one that says nothing.
 func FuelClass(word string) string { return string(classOfWord(word)) }
 
-// classOf is the car's fuel class. The emission prefix decides, the fuel word
+// carClass is the car's fuel class. The emission prefix decides, the fuel word
 // only hints: sellers list hybrids as petrol. A petrol prefix beside the word
-// hybrid decides nothing, because some hybrids carry one.
-func classOf(word string, code chassis.Code) fuelClass {
-	listed, prefix := classOfWord(word), classOfPrefix(code)
-	if prefix == "" || prefix == petrol && listed == hybrid {
-		return listed
-	}
-	return prefix
-}
-
-// carClass returns classOf, or the drive that the car's name gives (HYBRID, EV) where the
-// listing's fuel says petrol or nothing.
+// hybrid decides nothing, because some hybrids carry one. The drive that the car's name
+// gives (HYBRID, EV) counts where the listing's fuel says petrol or nothing.
 func carClass(word string, code chassis.Code, named fuelClass) fuelClass {
-	class := classOf(word, code)
-	if class == "" || named == hybrid && class == petrol && classOfPrefix(code) == "" {
+	class, prefix := classOfWord(word), classOfPrefix(code)
+	if prefix != "" && (prefix != petrol || class != hybrid) {
+		class = prefix
+	}
+	if class == "" || named == hybrid && class == petrol && prefix == "" {
 		return cmp.Or(named, class)
 	}
 	return class

@@ -40,7 +40,7 @@ func TestThePrefixDecidesOverTheWord(t *testing.T) {
 		{"DIESEL", "3CA", dieselHybrid},
 		{"HYBRID", "ZBA", fuelCell},
 	} {
-		if got := classOf(c.word, chassis.Code{Prefix: c.prefix}); got != c.want {
+		if got := carClass(c.word, chassis.Code{Prefix: c.prefix}, ""); got != c.want {
 			t.Errorf("%q with prefix %q is %q, want %q", c.word, c.prefix, got, c.want)
 		}
 	}

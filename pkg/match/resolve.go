@@ -121,14 +121,16 @@ func (r *resolver) band(bands []string) (string, []vehicle.Adjustment, error) {
 // notElectrified refuses a petrol fuel for a car that the listing calls a hybrid,
 // while the model has hybrid entries.
 func (r *resolver) notElectrified(fuel string) error {
-	scored := make([]Scored, 0, len(r.choice.Electrified)+1)
-	for _, text := range append(slices.Clone(r.choice.Electrified), r.label.Text) {
-		candidate := vehicle.Candidate{Make: r.label.Make.Name, ModelBody: text, Nearness: vehicle.NearCode}
-		scored = append(scored, Scored{candidate.Make, text, 1, candidate})
-	}
 	const key = "ambiguous_match.not_hybrid"
 	with := values{"fuel": fuel}
-	return refusal(key, with).whole(key, "signal", with, signalOf(r.car, r.code).text()).with(scored)
+	refused := refusal(key, with).whole(key, "signal", with, signalOf(r.car, r.code).text())
+	texts := append(slices.Clone(r.choice.Electrified), r.label.Text)
+	for _, text := range texts[:min(len(texts), MaxCandidates)] {
+		refused.Candidates = append(refused.Candidates, vehicle.Candidate{
+			Make: r.label.Make.Name, ModelBody: text, Nearness: vehicle.NearCode,
+		})
+	}
+	return refused
 }
 
 // yearNotListed refuses a year of the authority's list that is too far from the car's own.

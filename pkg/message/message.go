@@ -41,8 +41,8 @@ func (t Text) In(lang string) string {
 	return t.EN
 }
 
-// join returns two texts, one after the other.
-func (t Text) join(separator string, u Text) Text {
+// Join returns two texts, one after the other.
+func (t Text) Join(separator string, u Text) Text {
 	if t == (Text{}) {
 		return u
 	}
@@ -58,7 +58,7 @@ type Sentence struct {
 
 // And returns the sentence with another text after its own.
 func (s Sentence) And(more Text) Sentence {
-	s.Text = s.join(" ", more)
+	s.Text = s.Join(" ", more)
 	return s
 }
 
@@ -86,7 +86,7 @@ func (n Notice) And(key string, values Values) Notice { return n.Then(" ", New(k
 
 // Then returns the notice with the text of another one after its own.
 func (n Notice) Then(separator string, m Notice) Notice {
-	text := n.both().join(separator, m.both())
+	text := n.both().Join(separator, m.both())
 	n.Text, n.Message = &text, text.EN
 	if len(m.Values) > 0 {
 		values := maps.Clone(m.Values)
@@ -116,7 +116,7 @@ func (n Notice) both() Text {
 func (n Notice) More(key string, values Values) Notice {
 	more := Say(key, values)
 	if n.Detail != nil {
-		more = n.Detail.join(" ", more)
+		more = n.Detail.Join(" ", more)
 	}
 	n.Detail = &more
 	return n
@@ -137,13 +137,13 @@ type Parts struct {
 
 // Add adds a text.
 func (p *Parts) Add(key string, values Values) {
-	p.text = p.text.join(p.Separator, Say(key, values))
+	p.text = p.text.Join(p.Separator, Say(key, values))
 	p.list = append(p.list, Part{CodeOf(key), values})
 }
 
 // AddOwn adds a text that is not of the table: an operator's own words.
 func (p *Parts) AddOwn(code string, text Text) {
-	p.text = p.text.join(p.Separator, text)
+	p.text = p.text.Join(p.Separator, text)
 	p.list = append(p.list, Part{code, nil})
 }
 

@@ -59,21 +59,10 @@ func ParseDecimal(text string) (decimal.Decimal, error) {
 		return decimal.Zero, fmt.Errorf("%w: %.40q…", ErrInvalid, text)
 	}
 	value, err := decimal.NewFromString(text)
-	if err != nil || !isBounded(value) {
+	if err != nil || value.Exponent() > maxExponent || value.Exponent() < minExponent || value.NumDigits() > maxDecimalText {
 		return decimal.Zero, fmt.Errorf("%w: %q", ErrInvalid, text)
 	}
 	return value, nil
-}
-
-// isBounded reports whether decimals that were decoded elsewhere, such as by encoding/json,
-// can be calculated with.
-func isBounded(values ...decimal.Decimal) bool {
-	for _, value := range values {
-		if value.Exponent() > maxExponent || value.Exponent() < minExponent || value.NumDigits() > maxDecimalText {
-			return false
-		}
-	}
-	return true
 }
 
 // Decimal returns the exact, unrounded value.

@@ -13,9 +13,6 @@ import (
 // ErrSyncing means that another sync of the catalogue is running.
 var ErrSyncing = errors.New("tra: another sync is running")
 
-// errLocked means that another process has the lease.
-var errLocked = errors.New("tra: another process has the lease")
-
 // A lease expires leaseTTL after its process has died.
 const (
 	leaseTTL      = 5 * time.Second
@@ -34,18 +31,18 @@ type heldLease struct {
 	release func()
 }
 
-// lease acquires a key for one process and renews it until release. It returns
-// errLocked when another process has it.
-func (s *Store) lease(ctx context.Context, key string) (release func(), err error) {
+// lockSync acquires the lease of the one sync and renews it until release. It returns
+// ErrSyncing when another process has it.
+func (s *Store) lockSync(ctx context.Context) (release func(), err error) {
 	token := rand.Text()
-	taken, err := s.redis.SetNX(ctx, key, token, leaseTTL).Result()
+	taken, err := s.redis.SetNX(ctx, keySyncing, token, leaseTTL).Result()
 	if err != nil {
 		return nil, fmt.Errorf("tra: lease: %w", err)
 	}
 	if !taken {
-		return nil, errLocked
+		return nil, ErrSyncing
 	}
-	return s.hold(ctx, key, token).release, nil
+	return s.hold(ctx, keySyncing, token).release, nil
 }
 
 // hold renews a lease that was just acquired.
@@ -77,13 +74,4 @@ func (s *Store) hold(ctx context.Context, key, token string) *heldLease {
 		renew(0)
 		stop()
 	}}
-}
-
-// lockSync takes the place of the one sync, and keeps it until release.
-func (s *Store) lockSync(ctx context.Context) (release func(), err error) {
-	release, err = s.lease(ctx, keySyncing)
-	if errors.Is(err, errLocked) {
-		return nil, ErrSyncing
-	}
-	return release, err
 }
