@@ -3,35 +3,23 @@ package await
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
+	"net/url"
 	"slices"
-	"strconv"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
-	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/pkg/batch"
+	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
+	"ushuru/pkg/plainjson"
 	"ushuru/tasks"
-)
-
-// Why a request is refused. Each is named by its code.
-var (
-	errRateLimited       = problem.New(http.StatusTooManyRequests, "rate_limited", nil)
-	errTooManyUploads    = problem.New(http.StatusTooManyRequests, "too_many_uploads", nil).After(request.PollAfter)
-	errTooManyExports    = problem.New(http.StatusTooManyRequests, "too_many_exports", nil).After(request.PollAfter)
-	errTooManyBytes      = problem.New(http.StatusTooManyRequests, "too_many_bytes", nil)
-	errTooLargeForKey    = problem.New(http.StatusRequestEntityTooLarge, "too_many_bytes.once", nil)
-	errTooManyBatchItems = problem.New(http.StatusTooManyRequests, "too_many_batch_items", nil).After(time.Minute)
-	errBatchTooLarge     = problem.New(http.StatusRequestEntityTooLarge, "batch_too_large", nil)
-	errTooManyJobs       = problem.New(http.StatusTooManyRequests, "too_many_jobs", nil).After(request.PollAfter)
 )
 
 // LimitOptions are the parts and settings of Limits.
@@ -182,41 +170,6 @@ func (l *Limits) reserveRows(r *request.Request, more int) (leave func(), err er
 	return leave, nil
 }
 
-// tooManyBytesOfRows says how many of the rows of a batch there is room for, and when there will be more.
-func tooManyBytesOfRows(account pace.Account, needed, rows int64) error {
-	status, variant, room := http.StatusTooManyRequests, "too_many_bytes.batch", account.Left()
-	ever := needed <= account.Limit
-	if !ever {
-		status, variant, room = http.StatusRequestEntityTooLarge, "too_many_bytes.batch_once", account.Limit
-	}
-	p := problem.New(status, variant, message.Values{
-		"needed": megabytes(needed), "free": megabytes(account.Left()), "limit": megabytes(account.Limit),
-		"rows": strconv.FormatInt(room*rows/needed, 10),
-	})
-	if ever {
-		p = p.After(untilFree(account))
-	}
-	return p
-}
-
-// megabytes is a size as people read it, not less than it is.
-func megabytes(size int64) string {
-	return fmt.Sprintf("%.1f MB", math.Ceil(float64(size)/(1<<20)*10)/10) //nolint:mnd // tenths
-}
-
-// tooManyBytes refuses what needs more bytes than there is room for, and says when there will be more.
-func tooManyBytes(account pace.Account, needed int64) error {
-	if needed > account.Limit {
-		return errTooLargeForKey
-	}
-	return errTooManyBytes.After(untilFree(account))
-}
-
-// untilFree returns when a caller should ask for room again.
-func untilFree(account pace.Account) time.Duration {
-	return max(request.WholeSeconds(time.Until(account.Free)), time.Minute)
-}
-
 func total(things []pace.Kept) (size int64) {
 	for _, kept := range things {
 		size += kept.Size
@@ -224,8 +177,66 @@ func total(things []pace.Kept) (size int64) {
 	return size
 }
 
+// Submit gives the work that a request wants to the engine within the limits of the caller's key,
+// with what the caller sent for it, if anything, and returns its job: a new one, or the
+// running one of the same kind and input. A person is told at once that a site pauses.
+func (k *Work) Submit(w http.ResponseWriter, r *request.Request, class jobs.Class, wanted Wanted) (job *jobs.Job, err error) {
+	ctx := r.Context()
+	if err := k.options.Limits.CheckRate(w, r); err != nil {
+		return nil, err
+	}
+	if class == jobs.Interactive {
+		k.options.Limits.PersonGoesOn()
+	}
+	if input, ok := wanted.Input.(tasks.EstimateInput); ok && input.Page == "" && wanted.result == nil {
+		if err := k.checkPause(ctx, input.URL); err != nil {
+			return nil, err
+		}
+	}
+	taken, refused := k.options.Limits.takeJob(w, r, wanted)
+	by := tasks.Requester{
+		Owner: r.Key.ID, Class: class, Query: r.QueryString(), Attachment: wanted.Attachment, Origin: r.Origin(),
+	}
+	switch {
+	case refused != nil:
+	case wanted.result != nil:
+		job, err = k.options.Tasks.SubmitResult(ctx, wanted.Kind, taken.input, by, wanted.result)
+	default:
+		job, err = k.options.Tasks.Submit(ctx, wanted.Kind, taken.input, by)
+	}
+	err = errors.Join(err, k.options.Limits.settle(r, taken, job))
+	switch {
+	case refused != nil:
+		return nil, errors.Join(refused, err)
+	case err != nil:
+		return nil, request.ErrUnavailable.WithCause(err)
+	case job.ID == wanted.Failed:
+		return nil, ProblemOf(job)
+	}
+	return job, nil
+}
+
+// checkPause tells a person at once that the site of a listing has asked all
+// workers to pause, and until when. A job would wait for that, or end with the
+// same error.
+func (k *Work) checkPause(ctx context.Context, listing string) error {
+	page, err := url.Parse(listing)
+	if err != nil {
+		return nil //nolint:nilerr // the job says what is wrong with it
+	}
+	paces, err := fetch.PacesOf(ctx, k.options.Redis, page.Host)
+	if err != nil {
+		return err
+	}
+	if paused := tasks.SitePaused(paces[page.Host].Pause, tasks.OfferPage, nil); paused != nil {
+		return ErrorProblem(tasks.JobError(paused))
+	}
+	return nil
+}
+
 // takenJob is what a request has taken of the limits of its key for a job that it submits.
 type takenJob struct {
+	input    json.RawMessage // of the job; canonical
 	dedupKey string
 	place    string      // of a running job; "" when the key may have any number, and for a job that has ended
 	kept     []pace.Kept // the record, and what the caller sent for the job, if anything
@@ -236,19 +247,15 @@ const recordTTL = 25 * time.Hour
 
 // takeJob takes what a job needs, before it has a result, of the limits of the key: a place among
 // those that run, and the bytes of its record, of the records of the jobs that it needs, and of
-// what the caller sent.
-func (l *Limits) takeJob(w http.ResponseWriter, r *request.Request, wanted Wanted, dedupKey string) (taken takenJob, err error) {
-	ctx := r.Context()
-	taken.dedupKey, taken.kept = dedupKey, []pace.Kept{{Size: jobs.RecordBytes, TTL: recordTTL}}
-	if wanted.Kind == tasks.KindCompare && wanted.result == nil {
-		taken.kept[0].Size *= 5 // two estimates and two reports
+// what the caller sent. What is taken when it fails is to be settled too.
+func (l *Limits) takeJob(w http.ResponseWriter, r *request.Request, wanted Wanted) (taken takenJob, err error) {
+	ctx, of, isNew := r.Context(), l.of(r), wanted.result == nil
+	if taken.input, err = plainjson.Encode(wanted.Input); err != nil {
+		return taken, err
 	}
-	if wanted.Attachment != nil && wanted.result == nil {
-		size := int64(len(wanted.Attachment)) + pace.EntryOverhead
-		taken.kept = append(taken.kept, pace.Kept{Name: jobs.AttachmentName(dedupKey), Size: size, TTL: jobs.AttachmentTTL})
-	}
-	if most := l.of(r).Jobs; most > 0 && wanted.result == nil {
-		taken.place, err = l.options.Jobs.Reserve(ctx, r.Holder(), most)
+	taken.dedupKey = jobs.DedupKey(wanted.Kind, taken.input)
+	if isNew && of.Jobs > 0 {
+		taken.place, err = l.options.Jobs.Reserve(ctx, r.Holder(), of.Jobs)
 		switch {
 		case err != nil:
 			return taken, err
@@ -256,34 +263,48 @@ func (l *Limits) takeJob(w http.ResponseWriter, r *request.Request, wanted Wante
 			return taken, errTooManyJobs
 		}
 	}
-	if err = l.Take(w, r, taken.kept...); err != nil {
-		_ = l.options.Jobs.Track(context.WithoutCancel(ctx), r.Holder(), taken.place, "") // else the place falls back by itself
+	kept := []pace.Kept{{Size: jobs.RecordBytes, TTL: recordTTL}}
+	if isNew && wanted.Kind == tasks.KindCompare {
+		kept[0].Size *= 5 // two estimates and two reports
 	}
-	return taken, err
+	if isNew && wanted.Attachment != nil {
+		size := int64(len(wanted.Attachment)) + pace.EntryOverhead
+		kept = append(kept, pace.Kept{Name: jobs.AttachmentName(taken.dedupKey), Size: size, TTL: jobs.AttachmentTTL})
+	}
+	account, ok, err := l.options.Bytes.Take(ctx, r.Caller(), of.Bytes, kept...)
+	if err != nil {
+		return taken, err
+	}
+	w.Header().Set("Key-Bytes", account.Header())
+	if !ok {
+		return taken, tooManyBytes(account, total(kept))
+	}
+	taken.kept = kept
+	return taken, nil
 }
 
 // settle counts the job for which a request has taken, and gives back what the job does not need,
 // also when the client has gone away. Without a job all is given back, unless Redis has the job
 // and its answer was lost.
-func (l *Limits) settle(r *request.Request, taken takenJob, job *jobs.Job) error {
+func (l *Limits) settle(r *request.Request, taken takenJob, job *jobs.Job) (err error) {
 	ctx := context.WithoutCancel(r.Context())
-	running, back := "", taken.kept[1:] // what was sent is not needed by a job that another has begun, or that has ended
+	running, back := "", []pace.Kept(nil)
 	switch {
+	case len(taken.kept) == 0: // the limits have refused the job
 	case job == nil:
-		isRunning, err := l.options.Jobs.AreRunning(ctx, []string{taken.dedupKey})
-		if back = taken.kept; err != nil || isRunning[0] {
-			back = nil // it is kept until it expires
+		if isRunning, err := l.options.Jobs.AreRunning(ctx, []string{taken.dedupKey}); err == nil && !isRunning[0] {
+			back = taken.kept // else it is kept until it expires
 		}
-	case !job.State.Ended():
-		if running = job.ID; job.Caller() == r.Caller() {
-			back = nil
-		}
+	case job.State.Ended() || job.Caller() != r.Caller():
+		back = taken.kept[1:] // what was sent is not needed by a job that another has begun, or that has ended
 	}
-	err := l.options.Jobs.Track(ctx, r.Holder(), taken.place, running)
+	if job != nil && !job.State.Ended() {
+		running = job.ID
+	}
 	if len(back) > 0 {
-		err = errors.Join(err, l.GiveBack(r, back...))
+		err = l.GiveBack(r, back...)
 	}
-	return err
+	return errors.Join(err, l.options.Jobs.Track(ctx, r.Holder(), taken.place, running))
 }
 
 // GiveBack ends the count of what was taken and is not kept, also when the client has gone away.

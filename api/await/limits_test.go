@@ -84,7 +84,7 @@ func TestWithoutALimitNothingIsCounted(t *testing.T) {
 	l := newLimits(t, pace.Limits{})
 	w, r := ask(t, pace.Limits{})
 	err := l.CheckRate(w, r)
-	taken, errTaken := l.takeJob(w, r, Wanted{Kind: tasks.KindQuote}, jobs.DedupKey("one", nil))
+	taken, errTaken := l.takeJob(w, r, Wanted{Kind: tasks.KindQuote, Input: "one"})
 	want := http.Header{"Key-Bytes": {fmt.Sprintf("used=%d", jobs.RecordBytes)}}
 	if err != nil || errTaken != nil || taken.place != "" || !reflect.DeepEqual(w.Header(), want) {
 		t.Errorf("got %v, %v, the place %q and the headers %v, want no place and %v", err, errTaken, taken.place, w.Header(), want)
@@ -119,9 +119,15 @@ func TestRunningJobsOfAKey(t *testing.T) {
 	w, r := ask(t, pace.Limits{})
 	reserve := func(what string, size int, code string) takenJob {
 		t.Helper()
-		taken, err := l.takeJob(w, r, Wanted{Kind: tasks.KindReport, Attachment: make([]byte, size)}, jobs.DedupKey(what, nil))
+		taken, err := l.takeJob(w, r, Wanted{Kind: tasks.KindReport, Input: what, Attachment: make([]byte, size)})
 		if codeOf(err) != code {
 			t.Errorf("%s: got %v, want %q", what, err, code)
+		}
+		if err != nil {
+			err = l.settle(r, taken, nil)
+		}
+		if err != nil {
+			t.Error(err)
 		}
 		return taken
 	}
@@ -153,7 +159,7 @@ func TestWhatAJobDoesNotNeedIsGivenBack(t *testing.T) {
 	} {
 		l := newLimits(t, pace.Limits{Jobs: 1})
 		w, r := ask(t, pace.Limits{})
-		taken, err := l.takeJob(w, r, Wanted{Kind: tasks.KindEstimate, Attachment: make([]byte, page)}, jobs.DedupKey(c.name, nil))
+		taken, err := l.takeJob(w, r, Wanted{Kind: tasks.KindEstimate, Input: c.name, Attachment: make([]byte, page)})
 		if err == nil {
 			err = l.settle(r, taken, c.job)
 		}
@@ -161,7 +167,7 @@ func TestWhatAJobDoesNotNeedIsGivenBack(t *testing.T) {
 		if err != nil || errRead != nil || account.Used != c.want {
 			t.Errorf("%s: got %d bytes, %v, %v, want %d", c.name, account.Used, err, errRead, c.want)
 		}
-		if _, err := l.takeJob(w, r, Wanted{Kind: tasks.KindEstimate}, jobs.DedupKey("next", nil)); err != nil {
+		if _, err := l.takeJob(w, r, Wanted{Kind: tasks.KindEstimate, Input: "next"}); err != nil {
 			t.Errorf("%s: the next job: got %v, want its place", c.name, err) // that of the first has no record, or has ended
 		}
 	}

@@ -5,10 +5,8 @@ package await
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
-	"net/url"
 	"slices"
 	"time"
 
@@ -17,11 +15,9 @@ import (
 	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/pkg/cache"
-	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
-	"ushuru/pkg/plainjson"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
@@ -243,65 +239,6 @@ func (k *Work) stored(ctx context.Context, same *Idempotent) (found Outcome, err
 	}
 	found.replayed = !found.isEmpty()
 	return found, err
-}
-
-// Submit gives the work that a request wants to the engine within the limits of the caller's key,
-// with what the caller sent for it, if anything, and returns its job: a new one, or the
-// running one of the same kind and input. A person is told at once that a site pauses.
-func (k *Work) Submit(w http.ResponseWriter, r *request.Request, class jobs.Class, wanted Wanted) (job *jobs.Job, err error) {
-	ctx := r.Context()
-	if err := k.options.Limits.CheckRate(w, r); err != nil {
-		return nil, err
-	}
-	if class == jobs.Interactive {
-		k.options.Limits.PersonGoesOn()
-	}
-	if input, ok := wanted.Input.(tasks.EstimateInput); ok && input.Page == "" && wanted.result == nil {
-		if err := k.checkPause(ctx, input.URL); err != nil {
-			return nil, err
-		}
-	}
-	input, err := plainjson.Encode(wanted.Input)
-	if err != nil {
-		return nil, err
-	}
-	taken, err := k.options.Limits.takeJob(w, r, wanted, jobs.DedupKey(wanted.Kind, input))
-	if err != nil {
-		return nil, err
-	}
-	by := tasks.Requester{
-		Owner: r.Key.ID, Class: class, Query: r.QueryString(), Attachment: wanted.Attachment, Origin: r.Origin(),
-	}
-	if wanted.result != nil {
-		job, err = k.options.Tasks.SubmitResult(ctx, wanted.Kind, input, by, wanted.result)
-	} else {
-		job, err = k.options.Tasks.Submit(ctx, wanted.Kind, json.RawMessage(input), by)
-	}
-	if err = errors.Join(err, k.options.Limits.settle(r, taken, job)); err != nil {
-		return nil, request.ErrUnavailable.WithCause(err)
-	}
-	if job.ID == wanted.Failed {
-		return nil, ProblemOf(job)
-	}
-	return job, nil
-}
-
-// checkPause tells a person at once that the site of a listing has asked all
-// workers to pause, and until when. A job would wait for that, or end with the
-// same error.
-func (k *Work) checkPause(ctx context.Context, listing string) error {
-	page, err := url.Parse(listing)
-	if err != nil {
-		return nil //nolint:nilerr // the job says what is wrong with it
-	}
-	paces, err := fetch.PacesOf(ctx, k.options.Redis, page.Host)
-	if err != nil {
-		return err
-	}
-	if paused := tasks.SitePaused(paces[page.Host].Pause, tasks.OfferPage, nil); paused != nil {
-		return ErrorProblem(tasks.JobError(paused))
-	}
-	return nil
 }
 
 // CheckWebhook refuses a request that names a webhook which its key does not have, and reports

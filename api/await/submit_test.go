@@ -71,3 +71,24 @@ func submitted(t *testing.T, p *apitest.Parts, through *redis.Client) int64 {
 	}
 	return account.Used
 }
+
+// TestARefusedJobKeepsNoPlace: a job that its bytes refuse leaves its place among the running jobs
+// to the next one.
+func TestARefusedJobKeepsNoPlace(t *testing.T) {
+	t.Parallel()
+	p := apitest.New(t, pace.Limits{Jobs: 1, Bytes: 2 * jobs.RecordBytes})
+	for _, c := range []struct {
+		page, status int
+	}{{2 * jobs.RecordBytes, http.StatusRequestEntityTooLarge}, {1, http.StatusServiceUnavailable}, {1, http.StatusTooManyRequests}} {
+		got := apitest.Send(t, func(w http.ResponseWriter, r *http.Request) error {
+			_, err := p.Work.Submit(w, request.From(r), jobs.Interactive, await.Wanted{
+				Kind: tasks.KindEstimate, Attachment: make([]byte, c.page), Input: tasks.EstimateInput{URL: "https://cars.example/1", Page: "hash"},
+			})
+			return cmp.Or(err, error(request.ErrUnavailable)) // the job has its place
+		}, apitest.Ask{Method: "POST", URL: "/v1/estimate", Body: "{}"})
+		account, err := pace.NewAccounts(p.Redis, pace.KindBytes).Read(t.Context(), pace.Holder{Whole: "key"})
+		if refused := c.status == http.StatusRequestEntityTooLarge; got.Status != c.status || err != nil || refused && account.Used != 0 {
+			t.Errorf("a page of %d bytes: got %d %s, %+v, %v, want %d", c.page, got.Status, got.Body, account, err, c.status)
+		}
+	}
+}

@@ -3,6 +3,9 @@ package jobs
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -97,6 +100,13 @@ func (s *Store) ListEnded(ctx context.Context, ids []string) (gone []string, err
 		}
 	}
 	return gone, err
+}
+
+// DedupKey returns the hash under which equal inputs of a kind share one job. The
+// input is canonical.
+func DedupKey(kind string, input json.RawMessage) string {
+	sum := sha256.Sum256(append([]byte(kind+"\x00"), input...))
+	return hex.EncodeToString(sum[:16])
 }
 
 // AreRunning reports for each of the dedup keys whether an unfinished job has it.

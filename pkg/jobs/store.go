@@ -2,8 +2,6 @@ package jobs
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -62,13 +60,6 @@ type meta struct {
 	Deadline time.Time       `json:"deadline"`
 	Attached bool            `json:"attached,omitempty"`
 	Origin   Origin          `json:"origin,omitzero"`
-}
-
-// DedupKey returns the hash under which equal inputs of a kind share one job. The
-// input is canonical.
-func DedupKey(kind string, input json.RawMessage) string {
-	sum := sha256.Sum256(append([]byte(kind+"\x00"), input...))
-	return hex.EncodeToString(sum[:16])
 }
 
 // Create writes the record of a job, or joins the running job of the same kind and
