@@ -38,8 +38,6 @@ func (k *Work) Wait(r *request.Request, job *jobs.Job, timeout time.Duration) (*
 // returns earlier when the job waits for something that it cannot have now: waiting longer is
 // useless to the caller, and the job continues. A caller who disconnects, or a server that
 // shuts down, ends the wait but not the job.
-//
-//nolint:cyclop // one loop that is read from top to bottom
 func (k *Work) wait(r *request.Request, job *jobs.Job, timeout time.Duration) (*jobs.Job, waiting, error) {
 	if job.State.Ended() {
 		return job, waiting{}, nil
@@ -56,38 +54,48 @@ func (k *Work) wait(r *request.Request, job *jobs.Job, timeout time.Duration) (*
 	ticks := time.NewTicker(lookInterval)
 	defer ticks.Stop()
 	site := siteOf(job)
-	// It may have ended before its end was listened for: that is asked without reading it all.
-	for isTick, isKnown := false, timeout > 0 && k.isRunning(r.Context(), job.ID); ; isKnown = false {
-		isOver := over.Err() != nil
-		if isOver || !isKnown && (!isTick || k.mayBeHeldUp(r.Context(), job.Kind, site)) {
-			now, waits, err := k.look(r.Context(), job, isTick || isOver)
-			if err != nil || now.State.Ended() || waits.isFelt || isOver {
-				return now, waits, err
-			}
-			job = now
+	for at := atBegin; ; {
+		if over.Err() != nil {
+			at = atTimeout
 		}
+		now, waits, err := k.look(r.Context(), job, site, at)
+		if err != nil || now.State.Ended() || waits.isFelt || at == atTimeout {
+			return now, waits, err
+		}
+		job = now
 		select {
 		case <-r.Context().Done():
-			return nil, waiting{}, request.ErrClientClosedRequest.WithCause(r.Context().Err())
+			return nil, waiting{}, r.Context().Err()
 		case <-ended:
-			isTick = false
+			at = atSignal
 		case <-over.Done():
-			isTick = false
 		case <-ticks.C:
-			isTick = true
+			at = atTick
 		}
 	}
 }
 
-// isRunning reports whether a job has not ended. It is false when Redis does not tell.
-func (k *Work) isRunning(ctx context.Context, id string) bool {
-	gone, err := k.options.Jobs.ListEnded(ctx, []string{id})
-	return err == nil && len(gone) == 0
-}
+// moment is when a request looks at the job that it waits for.
+type moment int
 
-// look returns a job as it is, or as it was when its record cannot be read, and when asked what it
-// waits for.
-func (k *Work) look(ctx context.Context, was *jobs.Job, what bool) (now *jobs.Job, waits waiting, err error) {
+const (
+	atBegin   moment = iota // the job may have ended before its end was listened for
+	atTick                  // the job may be held up
+	atSignal                // the job may have ended
+	atTimeout               // the wait is over
+)
+
+// look returns a job, which may fetch a page of a site, as it is, or as it was when its record cannot
+// be read or need not be, and at a tick and a timeout what it waits for.
+func (k *Work) look(ctx context.Context, was *jobs.Job, site string, at moment) (now *jobs.Job, waits waiting, err error) {
+	if at == atTick && !k.mayBeHeldUp(ctx, was.Kind, site) {
+		return was, waiting{}, nil
+	}
+	if at == atBegin {
+		if ended, err := k.options.Jobs.HasEnded(ctx, was.ID); err == nil && !ended {
+			return was, waiting{}, nil
+		}
+	}
 	now, err = k.options.Tasks.Job(ctx, was.ID)
 	switch {
 	case errors.Is(err, jobs.ErrNotFound):
@@ -98,7 +106,7 @@ func (k *Work) look(ctx context.Context, was *jobs.Job, what bool) (now *jobs.Jo
 		k.options.Limits.PersonGoesOn()
 		return now, waiting{}, nil
 	}
-	if what {
+	if at == atTick || at == atTimeout {
 		waits = k.waitOf(ctx, now)
 	}
 	return now, waits, nil
@@ -107,10 +115,11 @@ func (k *Work) look(ctx context.Context, was *jobs.Job, what bool) (now *jobs.Jo
 // mayBeHeldUp reports whether a job of a kind, which fetches a page of a site, may wait for something
 // that it cannot have now: whether its record must be read to know. That of a comparison must be.
 func (k *Work) mayBeHeldUp(ctx context.Context, kind, site string) bool {
-	if _, lasts := k.options.Outages.Lasting(ctx); lasts >= outageGrace || kind == tasks.KindCompare {
+	if kind == tasks.KindCompare || site != "" && k.holds.paces(ctx, site)[site].Pause > 0 {
 		return true
 	}
-	return site != "" && k.holds.paces(ctx, site)[site].Pause > 0
+	_, lasts := k.options.Outages.Lasting(ctx)
+	return lasts >= outageGrace
 }
 
 // The values of "waitingFor".

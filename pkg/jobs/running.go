@@ -87,6 +87,11 @@ func (s *Store) tracked(ctx context.Context, owner pace.Holder) (all int, ended 
 	return len(ids), ended, err
 }
 
+// HasEnded reports whether a job has ended or does not exist any more.
+func (s *Store) HasEnded(ctx context.Context, id string) (bool, error) {
+	return hasEnded(s.redis.HGet(ctx, keyJob(id), "state"))
+}
+
 // ListEnded returns those of the jobs that have ended or do not exist any more, with an error those
 // that it could read.
 func (s *Store) ListEnded(ctx context.Context, ids []string) (gone []string, err error) {
@@ -94,12 +99,20 @@ func (s *Store) ListEnded(ctx context.Context, ids []string) (gone []string, err
 		return pipe.HGet(ctx, keyJob(id), "state")
 	})
 	for i, id := range ids {
-		state, unread := states[i].Result()
-		if errors.Is(unread, redis.Nil) || unread == nil && State(state).Ended() {
+		if ended, unread := hasEnded(states[i]); unread == nil && ended {
 			gone = append(gone, id)
 		}
 	}
 	return gone, err
+}
+
+// hasEnded reads the state of a job, which may not exist any more.
+func hasEnded(state *redis.StringCmd) (bool, error) {
+	value, err := state.Result()
+	if errors.Is(err, redis.Nil) {
+		return true, nil
+	}
+	return State(value).Ended(), err
 }
 
 // DedupKey returns the hash under which equal inputs of a kind share one job. The

@@ -76,7 +76,7 @@ func (h *Hub) WaitEnded(ctx context.Context, id string) error {
 			return ctx.Err()
 		case <-ended:
 		}
-		if gone, err := h.store.ListEnded(ctx, []string{id}); err == nil && len(gone) > 0 {
+		if gone, err := h.store.HasEnded(ctx, id); err == nil && gone {
 			return nil
 		}
 	}
