@@ -92,7 +92,7 @@ func (k *Work) look(ctx context.Context, was *jobs.Job, site string, at moment) 
 		return was, waiting{}, nil
 	}
 	if at == atBegin {
-		if ended, err := k.options.Jobs.HasEnded(ctx, was.ID); err == nil && !ended {
+		if isOver, err := k.options.Jobs.IsOver(ctx, was.ID); err == nil && !isOver {
 			return was, waiting{}, nil
 		}
 	}

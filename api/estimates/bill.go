@@ -158,7 +158,7 @@ func (s *Resource) wantedCar(r *request.Request, body *billRequest) (*await.Want
 	if body.URL == "" {
 		return nil, nil //nolint:nilnil // no car
 	}
-	input, err := s.estimateInput(r, &estimateRequest{URL: body.URL, Known: body.Known})
+	input, err := s.estimateInput(&estimateRequest{URL: body.URL, Known: body.Known})
 	if err != nil {
 		return nil, err
 	}

@@ -90,9 +90,12 @@ func (s *Resource) PostEstimate(w http.ResponseWriter, plain *http.Request) erro
 	if err := r.JSON(w, maxEstimateBody, &body); err != nil {
 		return err
 	}
-	input, err := s.estimateInput(r, &body)
+	input, err := s.estimateInput(&body)
 	if err != nil {
 		return err
+	}
+	if body.HTML != nil {
+		input.Page = r.HashSent(*body.HTML)
 	}
 	if err := terms.Read(r, &body.Request, body.TagFields); err != nil {
 		return err
@@ -120,15 +123,17 @@ func (s *Resource) PostEstimate(w http.ResponseWriter, plain *http.Request) erro
 	return s.explained(r, err, input)
 }
 
-// estimateInput checks a request, and returns its canonical form.
-func (s *Resource) estimateInput(r *request.Request, body *estimateRequest) (input tasks.EstimateInput, err error) {
+// estimateInput checks a request, and returns its canonical form, without the hash of its page.
+func (s *Resource) estimateInput(body *estimateRequest) (input tasks.EstimateInput, err error) {
 	if input.URL, err = request.ListingURL(body.URL, s.options.AllowLoopback); err != nil {
 		return input, err
 	}
-	if input.Page, err = pageHash(r.Sender, body.HTML); err != nil {
-		return input, err
-	}
-	if len(body.ModelBody) > terms.MaxLabel {
+	switch {
+	case body.HTML != nil && len(*body.HTML) > maxPage:
+		return input, errPageTooLarge
+	case body.HTML != nil && strings.TrimSpace(*body.HTML) == "":
+		return input, errPageEmpty
+	case len(body.ModelBody) > terms.MaxLabel:
 		return input, errFieldInvalid
 	}
 	input.ModelBody, input.PriceCandidates = body.ModelBody, body.PriceCandidates
@@ -142,23 +147,6 @@ const (
 	// maxEstimateBody allows for the escapes of a page in JSON.
 	maxEstimateBody = 2 * maxPage
 )
-
-// pageHash returns the hash of the page that a request contains, and of the visitor who
-// sent it. It is empty when there is no page.
-func pageHash(sender string, page *string) (string, error) {
-	switch {
-	case page == nil:
-		return "", nil
-	case len(*page) > maxPage:
-		return "", errPageTooLarge
-	case strings.TrimSpace(*page) == "":
-		return "", errPageEmpty
-	}
-	if sender != "" {
-		return request.Hash(sender + "\n" + *page), nil
-	}
-	return request.Hash(*page), nil
-}
 
 // finish makes the answer of an estimate from its result: with its cost on the terms of the
 // request, and with the source of each value when the request wants that. The explanation is

@@ -340,6 +340,14 @@ func Hash[T string | []byte](content T) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// HashSent identifies a page that a request contains, together with the visitor who sent it.
+func (r *Request) HashSent(page string) string {
+	if r.Sender != "" {
+		page = r.Sender + "\n" + page
+	}
+	return Hash(page)
+}
+
 // maxIgnored is how many fields a warning names.
 const maxIgnored = 20
 

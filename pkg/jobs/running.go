@@ -87,8 +87,8 @@ func (s *Store) tracked(ctx context.Context, owner pace.Holder) (all int, ended 
 	return len(ids), ended, err
 }
 
-// HasEnded reports whether a job has ended or does not exist any more.
-func (s *Store) HasEnded(ctx context.Context, id string) (bool, error) {
+// IsOver reports whether a job has ended or does not exist any more.
+func (s *Store) IsOver(ctx context.Context, id string) (bool, error) {
 	return hasEnded(s.redis.HGet(ctx, keyJob(id), "state"))
 }
 

@@ -76,7 +76,7 @@ func (h *Hub) WaitEnded(ctx context.Context, id string) error {
 			return ctx.Err()
 		case <-ended:
 		}
-		if gone, err := h.store.HasEnded(ctx, id); err == nil && gone {
+		if gone, err := h.store.IsOver(ctx, id); err == nil && gone {
 			return nil
 		}
 	}
