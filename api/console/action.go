@@ -124,10 +124,9 @@ func limitKey(d *deed) error {
 type form struct {
 	Action
 
-	Name    string // of the action
-	About   string // what it is about; "" for the service
-	Command string
-	Typed   url.Values
+	Name  string // of the action
+	About string // what it is about; "" for the service
+	Typed url.Values
 }
 
 // Value returns what a field shows.
@@ -149,8 +148,8 @@ func (c *Console) formOf(r *http.Request, values url.Values) (form, error) {
 	if !ok || len(about) > maxAbout || strings.ContainsFunc(about, func(r rune) bool { return r < ' ' }) {
 		return form{}, errNothing
 	}
-	command := strings.Replace(found.Command, "%s", about, 1)
-	return form{Action: found, Name: name, About: about, Command: command, Typed: values}, nil
+	found.Command = strings.Replace(found.Command, "%s", about, 1)
+	return form{Action: found, Name: name, About: about, Typed: values}, nil
 }
 
 // showAction responds with the form of an action.

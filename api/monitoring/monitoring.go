@@ -3,7 +3,7 @@
 package monitoring
 
 import (
-	"bytes"
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
@@ -22,6 +22,7 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/api/request"
+	"ushuru/api/web/frame"
 	"ushuru/pkg/metrics"
 )
 
@@ -64,7 +65,10 @@ func New(o Options) (*Resource, error) {
 	ui := asynqmon.New(asynqmon.Options{
 		RootPath: Path, RedisConnOpt: o.Redis, ReadOnly: !o.Writable,
 	})
-	policy := uiPolicy(ui)
+	policy, err := uiPolicy(ui)
+	if err != nil {
+		return nil, errors.Join(err, ui.Close())
+	}
 	sameOrigin := http.NewCrossOriginProtection()
 	sameOrigin.SetDenyHandler(request.ProblemHandler(errCrossOrigin))
 	guarded := sameOrigin.Handler(ui)
@@ -130,9 +134,15 @@ var inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
 // inline scripts are allowed by their digests, and inline styles because it
 // generates them at run time (JSS). The two style sheets of Google Fonts that
 // it links are blocked; the browser uses a system font.
-func uiPolicy(ui http.Handler) string {
+func uiPolicy(ui http.Handler) (string, error) {
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, Path+"/", http.NoBody)
+	if err != nil {
+		return "", err
+	}
+	page := frame.Response{Head: http.Header{}}
+	ui.ServeHTTP(&page, r)
 	var inline strings.Builder
-	for _, script := range inlineScript.FindAllSubmatch(responseBody(ui, Path+"/"), -1) {
+	for _, script := range inlineScript.FindAllSubmatch(page.Bytes(), -1) {
 		digest := sha256.Sum256(script[1])
 		inline.WriteString(" 'sha256-" + base64.StdEncoding.EncodeToString(digest[:]) + "'")
 	}
@@ -146,32 +156,5 @@ func uiPolicy(ui http.Handler) string {
 		"base-uri 'none'",
 		"form-action 'none'",
 		"frame-ancestors 'none'",
-	}, "; ")
+	}, "; "), nil
 }
-
-// responseBody returns the body of a handler's response to GET.
-func responseBody(h http.Handler, path string) []byte {
-	r, err := http.NewRequest(http.MethodGet, path, http.NoBody) //nolint:noctx // never leaves the process
-	if err != nil {
-		return nil
-	}
-	var response bufferedResponse
-	h.ServeHTTP(&response, r)
-	return response.Bytes()
-}
-
-// bufferedResponse is a response in memory.
-type bufferedResponse struct {
-	bytes.Buffer
-
-	header http.Header
-}
-
-func (m *bufferedResponse) Header() http.Header {
-	if m.header == nil {
-		m.header = http.Header{}
-	}
-	return m.header
-}
-
-func (m *bufferedResponse) WriteHeader(int) {}

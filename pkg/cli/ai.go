@@ -11,7 +11,7 @@ import (
 
 // endpoints parses the lists of the settings. It returns none when the AI is
 // disabled. Its errors contain no setting that may hold a secret.
-func (c aiConfig) endpoints() ([]ai.Endpoint, error) {
+func (c AIConfig) endpoints() ([]ai.Endpoint, error) {
 	if c.AIModel == "" {
 		if c.AIAPIKey != "" {
 			return nil, errors.New("AI_API_KEY is set but AI_MODEL is empty: the AI is disabled")
@@ -44,14 +44,14 @@ func commaList(setting string) []string {
 
 // options returns the options of the AI client. Without endpoints there is no
 // AI.
-func (c aiConfig) options() (ai.Options, error) {
+func (c AIConfig) options() (ai.Options, error) {
 	endpoints, err := c.endpoints()
 	return ai.Options{Endpoints: endpoints, DailyTokens: c.AIDailyTokens, AnswerTTL: aiAnswerTTL}, err
 }
 
 // model returns the AI of the settings for a command that has no Redis: no
 // answer is cached and no token counted. It is nil without an AI.
-func (r *run) model(config aiConfig) (*ai.Client, error) {
+func (r *run) model(config AIConfig) (*ai.Client, error) {
 	options, err := config.options()
 	if err != nil || len(options.Endpoints) == 0 {
 		return nil, err
@@ -65,15 +65,12 @@ func (r *run) model(config aiConfig) (*ai.Client, error) {
 	return client, nil
 }
 
-// AIConfig are the settings of the AI.
-type AIConfig = aiConfig
-
 // Matching returns how cars are matched by settings of the AI.
 type Matching func(AIConfig) (match.Options, error)
 
 // matching returns how cars are matched: with the AI of the settings, or
 // without.
-func (r *run) matching(config aiConfig) (match.Options, error) {
+func (r *run) matching(config AIConfig) (match.Options, error) {
 	model, err := r.model(config)
 	if err != nil || model == nil {
 		return match.Options{}, err

@@ -9,17 +9,17 @@ import (
 )
 
 // set is the AI's settings with their defaults.
-func set(model, url, key string) aiConfig {
+func set(model, url, key string) AIConfig {
 	if url == "" {
 		url = "https://api.openai.com/v1"
 	}
-	return aiConfig{AIModel: model, AIBaseURL: url, AIAPIKey: Secret(key), DayBudget: service.DayBudget{AIDailyTokens: 1}}
+	return AIConfig{AIModel: model, AIBaseURL: url, AIAPIKey: Secret(key), DayBudget: service.DayBudget{AIDailyTokens: 1}}
 }
 
 func TestEndpointsOfTheSettings(t *testing.T) {
 	const openAI, ollama = "https://api.openai.com/v1", "http://localhost:11434/v1"
 	for name, test := range map[string]struct {
-		config aiConfig
+		config AIConfig
 		want   []ai.Endpoint
 	}{
 		"off":    {set("", "", ""), nil},
@@ -44,7 +44,7 @@ func TestEndpointsOfTheSettings(t *testing.T) {
 }
 
 func TestSettingsOfTheAIThatCannotBe(t *testing.T) {
-	for want, config := range map[string]aiConfig{
+	for want, config := range map[string]AIConfig{
 		"AI_MODEL is empty":     set("", "", "sk-hush"),
 		"AI_BASE_URL and AI_AP": set("a,b", "", ""),
 		"as many entries as AI": set("a,b", "http://a/v1,http://b/v1", "sk-hush"),

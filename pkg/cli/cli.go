@@ -21,6 +21,7 @@ import (
 	"ushuru/pkg/cli/service"
 	"ushuru/pkg/logs"
 	"ushuru/pkg/money"
+	"ushuru/pkg/redisx"
 	"ushuru/pkg/trace"
 )
 
@@ -128,7 +129,11 @@ func execute(args []string, r *run, more ...any) (status int) {
 	r.warnSecretFlags(parsed)
 	r.unknown = unknownSettings(settingNames(parser.Model), os.Environ())
 	shared := &console.Console{Streams: r.Streams, Ctx: r.ctx}
-	err = parsed.Run(r, shared, r.session(shared), Matching(r.matching))
+	session := &service.Session{
+		Console: shared, Log: r.log, Production: r.common.production(),
+		Connect: func(config service.Redis) (*redisx.Conn, error) { return r.connect(config, false, false) },
+	}
+	err = parsed.Run(r, shared, session, Matching(r.matching))
 	r.cleanup.Run()
 	var exit console.ExitError
 	switch {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +22,7 @@ import (
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/trace"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 )
@@ -42,9 +44,6 @@ type common struct {
 }
 
 func (c common) production() bool { return c.Env == "production" }
-
-// redisConfig says where Redis is.
-type redisConfig = service.Redis
 
 // adminConfig is about the address for operators.
 type adminConfig struct {
@@ -91,9 +90,6 @@ func (c secretsConfig) Validate() error {
 	_, err := c.ring()
 	return err
 }
-
-// keyAIConfig is the budget of each API key for the AI.
-type keyAIConfig = service.KeyBudget
 
 // httpConfig is about the API.
 type httpConfig struct {
@@ -163,7 +159,7 @@ func (c httpConfig) Validate() error {
 
 // workerConfig is about the workers.
 type workerConfig struct {
-	aiConfig
+	AIConfig
 	Roles         []tasks.Role `env:"ROLES" default:"any,authority,ai" help:"Roles of the worker: any (read and match), ai (read sheets, recommend), authority (call TRA; must run in Tanzania)."`
 	Concurrency   int          `env:"CONCURRENCY" default:"16" range:"1..10000" help:"Maximum concurrent steps of the role any."`
 	SheetCacheDir string       `env:"SHEET_CACHE_DIR" type:"path" help:"Directory for the compiled PDF reader; only this user may write there."`
@@ -179,7 +175,7 @@ func (c workerConfig) Validate() error {
 			return fmt.Errorf("ROLES: unknown role %q; valid: %v", role, tasks.Roles)
 		}
 	}
-	if err := c.aiConfig.Validate(); err != nil { // which kong does not see inside this struct
+	if err := c.AIConfig.Validate(); err != nil { // which kong does not see inside this struct
 		return err
 	}
 	if _, err := fetch.ParsePrefixes(c.DenyNets); err != nil {
@@ -196,7 +192,7 @@ func (c workerConfig) Validate() error {
 
 // options returns the options of the workers.
 func (c workerConfig) options(authority authorityConfig) (*app.WorkerOptions, error) {
-	model, err := c.aiConfig.options()
+	model, err := c.AIConfig.options()
 	denied, _ := fetch.ParsePrefixes(c.DenyNets) // Validate has parsed them
 	return &app.WorkerOptions{
 		Roles: c.Roles, Concurrency: c.Concurrency,
@@ -207,10 +203,10 @@ func (c workerConfig) options(authority authorityConfig) (*app.WorkerOptions, er
 	}, err
 }
 
-// aiConfig is about the AI, which matches cars without a decisive chassis code,
+// AIConfig is about the AI, which matches cars without a decisive chassis code,
 // reads inspection sheets. It is disabled without a
 // model. Several endpoints are lists of the same length.
-type aiConfig struct {
+type AIConfig struct {
 	AIModel   string `name:"ai-model" env:"AI_MODEL" help:"Model that matches cars without a decisive chassis code, reads sheets (needs vision); several, by commas, are tried in order; empty disables the AI."`
 	AIBaseURL string `name:"ai-base-url" env:"AI_BASE_URL" placeholder:"URL" default:"https://api.openai.com/v1" help:"Base URL of an OpenAI-compatible API, one per model."`
 	AIAPIKey  Secret `name:"ai-api-key" env:"AI_API_KEY" help:"API key, one per model; an entry may be empty."`
@@ -218,7 +214,7 @@ type aiConfig struct {
 }
 
 // Validate is called by kong.
-func (c aiConfig) Validate() error {
+func (c AIConfig) Validate() error {
 	_, err := c.endpoints()
 	return err
 }
@@ -247,6 +243,24 @@ func (c authorityConfig) options() tra.Options {
 	return tra.Options{
 		BaseURL: c.AuthorityURL, Timeout: c.AuthorityTimeout, CAFile: c.AuthorityCAFile, Proxy: string(c.AuthorityProxy),
 	}
+}
+
+// traceConfig is about traces, in the variable of OpenTelemetry. Its SDK reads others from the
+// environment, such as OTEL_EXPORTER_OTLP_HEADERS.
+type traceConfig struct {
+	TraceEndpoint string `name:"otlp-endpoint" env:"OTEL_EXPORTER_OTLP_ENDPOINT" placeholder:"URL" help:"Base URL of an OpenTelemetry collector (OTLP over HTTP), such as http://localhost:4318, that gets a trace of every request; empty records none."`
+}
+
+// options returns the collector.
+func (c traceConfig) options() (trace.Options, error) {
+	if c.TraceEndpoint == "" {
+		return trace.Options{}, nil
+	}
+	base, err := url.Parse(c.TraceEndpoint)
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
+		return trace.Options{}, errors.New("OTEL_EXPORTER_OTLP_ENDPOINT must be of the form http://host:4318")
+	}
+	return trace.Options{URL: base.JoinPath("v1/traces").String()}, nil
 }
 
 // sheetConfig is about inspection sheets: the API refuses the URLs of other

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ushuru/pkg/cli/caller"
+	"ushuru/pkg/cli/service"
 	"ushuru/pkg/client"
 	"ushuru/pkg/demo"
 	"ushuru/pkg/listing/listingtest"
@@ -41,7 +42,7 @@ func (c *demoCommand) Run(r *run) error {
 	if r.common.LogLevel == "info" {
 		r.log = newLog(r.Err, "error")
 	}
-	conn, err := r.redis(redisConfig{}, true)
+	conn, err := r.connect(service.Redis{}, true, false)
 	if err != nil {
 		return err
 	}

@@ -115,7 +115,7 @@ func (c *doctorCommand) examine(d *doctor) {
 		d.names()
 	}
 	if p.worker != nil {
-		d.ai(p.worker.aiConfig)
+		d.ai(p.worker.AIConfig)
 	}
 	d.beside(shared.adminConfig)
 	if p.http != nil && p.http.PageURL != "" {
@@ -232,7 +232,7 @@ func (d *doctor) receivers(webhooks []status.Webhook) {
 }
 
 // ai asks each endpoint which models it has, which costs no tokens. Not every server has a list.
-func (d *doctor) ai(config aiConfig) {
+func (d *doctor) ai(config AIConfig) {
 	endpoints, err := config.endpoints()
 	if err != nil {
 		return // the settings have said it

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ushuru/pkg/cli/service"
 	"ushuru/pkg/redisx"
 )
 
@@ -15,7 +16,7 @@ func TestLogHoldsNoSecret(t *testing.T) {
 	t.Parallel()
 	const key = "ush_0123456789abcdefghijABCDEFGHIJ01234567"
 	for name, attr := range map[string]slog.Attr{
-		"a setting that is secret":      slog.Any("config", redisConfig{RedisURL: "redis://:hunter2hunter2@host"}.RedisURL),
+		"a setting that is secret":      slog.Any("config", service.Redis{RedisURL: "redis://:hunter2hunter2@host"}.RedisURL),
 		"a password by its name":        slog.String("operatorPassword", "hunter2hunter2"),
 		"a header by its name":          slog.String("Authorization", "Bearer hunter2hunter2"),
 		"an API key in a text":          slog.String("url", "https://a.example/?key="+key),

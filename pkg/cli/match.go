@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ushuru/pkg/cli/console"
+	"ushuru/pkg/cli/service"
 	"ushuru/pkg/match"
 	"ushuru/pkg/match/evaluate"
 	"ushuru/pkg/tra"
@@ -17,8 +18,8 @@ import (
 
 // matchCommand matches cars against a catalogue.
 type matchCommand struct {
-	redisConfig
-	aiConfig
+	service.Redis
+	AIConfig
 	console.Answer
 
 	Catalogue string `type:"existingfile" help:"CSV file with the columns make and label, - for standard input; the default is the catalogue in Redis."`
@@ -32,7 +33,7 @@ func (c *matchCommand) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	options, err := r.matching(c.aiConfig)
+	options, err := r.matching(c.AIConfig)
 	if err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func (c *matchCommand) catalogue(r *run) (*catalogue.Catalogue, match.Facts, err
 	if c.Catalogue != "" {
 		return readCatalogue(r, c.Catalogue)
 	}
-	conn, err := r.redis(c.redisConfig, false)
+	conn, err := r.connect(c.Redis, false, false)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 
 	"ushuru/pkg/app"
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/cli/service"
+	"ushuru/pkg/logs"
 	"ushuru/pkg/redisx"
 )
 
@@ -24,21 +26,8 @@ type run struct {
 
 var errNoRedis = console.Usage("set REDIS_URL to the address of a Redis server, for example redis://localhost:6379")
 
-// redis connects; embedded permits the Redis inside the process.
-func (r *run) redis(config redisConfig, embedded bool) (*redisx.Conn, error) {
-	return r.connect(config, embedded, false)
-}
-
-// session is what the commands of an operator need.
-func (r *run) session(c *console.Console) *service.Session {
-	return &service.Session{
-		Console: c, Log: r.log, Production: r.common.production(),
-		Connect: func(config service.Redis) (*redisx.Conn, error) { return r.redis(config, false) },
-	}
-}
-
-// connect connects; loading permits a Redis that does not serve yet.
-func (r *run) connect(config redisConfig, embedded, loading bool) (*redisx.Conn, error) {
+// connect connects; embedded permits the Redis inside the process, loading a Redis that does not serve yet.
+func (r *run) connect(config service.Redis, embedded, loading bool) (*redisx.Conn, error) {
 	conn, err := redisx.Open(r.ctx, redisx.Options{
 		URL: string(config.RedisURL), AllowEmbedded: embedded && !r.common.production(),
 		AllowLoading: loading, RefuseExposed: r.common.production(),
@@ -60,4 +49,16 @@ func (r *run) connect(config redisConfig, embedded, loading bool) (*redisx.Conn,
 		r.log.Warn(warning)
 	}
 	return conn, nil
+}
+
+// newLog returns the log of a command, as JSON lines.
+func newLog(w io.Writer, level string) *slog.Logger { return logs.New(w, logs.Options{Level: level}) }
+
+// redisLog logs the messages of the Redis client for debugging: its errors are
+// returned to the callers as well.
+type redisLog struct{ log *slog.Logger }
+
+// Printf implements the client's logging interface.
+func (l redisLog) Printf(ctx context.Context, format string, values ...any) {
+	l.log.DebugContext(ctx, fmt.Sprintf(format, values...), "from", "redis client")
 }

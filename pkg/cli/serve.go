@@ -11,6 +11,7 @@ import (
 
 	"ushuru/pkg/app"
 	"ushuru/pkg/cli/console"
+	"ushuru/pkg/cli/service"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/sheet/scan"
@@ -21,12 +22,12 @@ import (
 
 // sharedConfig is what the API and the workers must have alike.
 type sharedConfig struct {
-	redisConfig
+	service.Redis
 	adminConfig
 	traceConfig
 	costConfig
 	sheetConfig
-	keyAIConfig
+	service.KeyBudget
 	secretsConfig
 	AllowVolatile bool `env:"ALLOW_VOLATILE" help:"Allow a Redis without an append-only file, whose restart loses jobs, in production."`
 	AllowLoopback bool `env:"ALLOW_LOOPBACK" help:"Allow listings and sheets on this machine, such as those of simulate site; the same on API and workers; refused in production."`
@@ -173,7 +174,7 @@ func (p parts) workerOptions() (*app.WorkerOptions, error) {
 // connectServing connects a process that serves. In production it refuses a Redis that
 // loses jobs: when its memory is full, or when it is started again.
 func (r *run) connectServing(shared sharedConfig, p parts) (*redisx.Conn, error) {
-	conn, err := r.connect(shared.redisConfig, p.embedsRedis(), true)
+	conn, err := r.connect(shared.Redis, p.embedsRedis(), true)
 	if err != nil {
 		return nil, err
 	}

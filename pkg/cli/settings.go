@@ -15,6 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"ushuru/pkg/match/naming"
+	"ushuru/pkg/redisx"
 )
 
 // A tag of the settings in config.go besides those of kong: range:"1..5" has the bounds of a
@@ -159,4 +160,20 @@ func unknownSettings(known map[string]bool, environ []string) (sentences []strin
 		}
 	}
 	return sentences
+}
+
+// warnSecretFlags logs which secrets of a command line stand in the process list, where
+// other users of the machine read them, and the variables to use instead.
+func (r *run) warnSecretFlags(parsed *kong.Context) {
+	for _, element := range parsed.Path {
+		flag := element.Flag
+		if flag == nil || element.Resolved || !isSecret(flag) {
+			continue
+		}
+		value := flag.Target.String()
+		if isURL(flag) && redisx.Redact(value) == value {
+			continue // a URL without a password
+		}
+		r.log.Warn(fmt.Sprintf("--%s stands in the process list: set %s instead", flag.Name, flag.Envs[0]))
+	}
 }

@@ -18,7 +18,7 @@ import (
 
 // sheetCommand reads one auction sheet and prints the report.
 type sheetCommand struct {
-	aiConfig
+	AIConfig
 	console.Format
 
 	Lang    string        `enum:"en,sw" default:"en" help:"Language of the text: en or sw."`
@@ -54,7 +54,7 @@ func (c *sheetCommand) Run(r *run) error {
 }
 
 func (c *sheetCommand) read(r *run) (*sheet.Report, error) {
-	model, err := r.model(c.aiConfig)
+	model, err := r.model(c.AIConfig)
 	if err != nil {
 		return nil, err
 	}

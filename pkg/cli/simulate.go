@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"ushuru/pkg/ai/aitest"
 	"ushuru/pkg/app"
 	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/sheet/sheettest"
@@ -60,6 +62,28 @@ func (c *simulateSite) Run(r *run) error {
 			lines.WriteString("\n  " + base + car.Path())
 		}
 		return lines.String()
+	})
+}
+
+// simulateAI is the SIMULATED language model. Its faults can also be changed
+// while it runs: POST /_sim/faults.
+type simulateAI struct {
+	aitest.Faults
+
+	Listen  address  `default:"127.0.0.1:8092" help:"Address to listen on."`
+	Key     string   `help:"The only accepted API key; any key by default."`
+	Models  []string `help:"Models that exist; all by default."`
+	Context int      `help:"Tokens that fit into the model."`
+	Seed    uint64   `help:"Random seed."`
+}
+
+// Run is called by kong.
+func (c *simulateAI) Run(r *run) error {
+	simulator := aitest.New(aitest.Options{
+		Key: c.Key, Models: c.Models, Context: c.Context, Seed: c.Seed, Faults: c.Faults,
+	})
+	return r.simulate(c.Listen, simulator, func(base string) string {
+		return "SIMULATED AI: AI_BASE_URL=" + base + aitest.Path + " AI_MODEL=simulated AI_API_KEY=" + cmp.Or(c.Key, "any")
 	})
 }
 

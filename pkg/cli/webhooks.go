@@ -19,7 +19,7 @@ type webhooksCommand struct {
 }
 
 type webhooksReseal struct {
-	redisConfig
+	service.Redis
 	secretsConfig
 	console.Format
 }
@@ -33,7 +33,7 @@ func (c *webhooksReseal) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	conn, err := r.redis(c.redisConfig, false)
+	conn, err := r.connect(c.Redis, false, false)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
+	"embed"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -53,6 +54,18 @@ func ReadFiles(prefix string, from fs.FS, names ...string) (*Files, error) {
 		f.files[address] = file{packed, mime.TypeByExtension(ext)}
 	}
 	return f, nil
+}
+
+//go:embed assets
+var assetFiles embed.FS
+
+// readAssets reads the embedded files.
+func readAssets() (*Files, error) {
+	names, err := fs.Glob(assetFiles, "assets/*")
+	if err != nil {
+		return nil, fmt.Errorf("frame: assets: %w", err)
+	}
+	return ReadFiles("/static/", assetFiles, names...)
 }
 
 // Address returns the address of a file.

@@ -63,7 +63,7 @@ func (c *Batch) Run(s *Session) error {
 	if err != nil {
 		return console.Usage("the table: %w", err)
 	}
-	table := c.table(data)
+	table := client.BatchTable{Type: typeOf(c.File, data), Data: data, Query: c.query()}
 	if c.DryRun {
 		return c.dryRun(s, api, table)
 	}
@@ -246,11 +246,6 @@ func (c *Batch) view() url.Values {
 		view.Set("bom", "true")
 	}
 	return view
-}
-
-// table returns the table with its options.
-func (c *Batch) table(data []byte) client.BatchTable {
-	return client.BatchTable{Type: typeOf(c.File, data), Data: data, Query: c.query()}
 }
 
 // dryRun prints how the API understands the table.

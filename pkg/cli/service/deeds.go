@@ -21,7 +21,11 @@ type one struct {
 // Run is called by kong.
 func (c *one) Run(s *Session, k *kong.Context) error {
 	d := deeds[nameOf(k.Selected())]
-	return c.run(s, d.caller.about(c.ID), d.operator.about(c.ID))
+	return c.run(s, func(ctx context.Context, api *client.Client) (console.Printed, error) {
+		return d.caller(ctx, api, c.ID)
+	}, func(ctx context.Context, o *operate.Operator) (console.Printed, error) {
+		return d.operator(ctx, o, c.ID)
+	})
 }
 
 // own is a command about one thing of the caller.
@@ -32,7 +36,9 @@ type own struct {
 
 // Run is called by kong.
 func (c *own) Run(s *Session, k *kong.Context) error {
-	return c.run(s, deeds[nameOf(k.Selected())].caller.about(c.ID))
+	return c.run(s, func(ctx context.Context, api *client.Client) (console.Printed, error) {
+		return deeds[nameOf(k.Selected())].caller(ctx, api, c.ID)
+	})
 }
 
 // nameOf returns the words of a command, "jobs cancel", without its aliases.
@@ -43,14 +49,6 @@ type (
 	byCaller   func(ctx context.Context, api *client.Client, id string) (console.Printed, error)
 	byOperator func(ctx context.Context, o *operate.Operator, id string) (console.Printed, error)
 )
-
-func (do byCaller) about(id string) func(context.Context, *client.Client) (console.Printed, error) {
-	return func(ctx context.Context, api *client.Client) (console.Printed, error) { return do(ctx, api, id) }
-}
-
-func (do byOperator) about(id string) func(context.Context, *operate.Operator) (console.Printed, error) {
-	return func(ctx context.Context, o *operate.Operator) (console.Printed, error) { return do(ctx, o, id) }
-}
 
 // deed is what a command does, for a caller and for the operator.
 type deed struct {

@@ -203,11 +203,6 @@ func (c *jobsRetry) Run(s *Session) error {
 	})
 }
 
-// retried prints how many deliveries are tried again.
-func retried(n int) console.Printed {
-	return console.Record(map[string]int{"retried": n}, "Retried", n)
-}
-
 type jobsFollow struct {
 	request
 	Terms

@@ -175,6 +175,6 @@ func (c *webhooksRetry) Run(s *Session) error {
 		if errors.Is(err, operate.ErrDisabled) {
 			return nil, fmt.Errorf("the webhook is disabled; first: ushuru webhooks enable --operator %s", c.ID)
 		}
-		return retried(n), err
+		return console.Record(map[string]int{"retried": n}, "Retried", n), err
 	})
 }

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -40,8 +41,10 @@ func (r *reading) authorityPart(ctx context.Context) (Authority, error) {
 	part := Authority{
 		MedianMS:   r.day.Median(ofTRA).Milliseconds(),
 		QuarterEnd: tra.QuarterEnd(r.now),
-		Calls:      r.calls(metrics.Authority, isAnswer),
-		Hours:      r.byHour(func(what metrics.What) (bool, bool) { return isAnswer(what.Code), ofTRA(what) }),
+		Calls: slices.SortedFunc(maps.Values(r.calls(metrics.Authority, isAnswer)), func(a, b Calls) int {
+			return cmp.Compare(a.Name, b.Name)
+		}),
+		Hours: r.byHour(func(what metrics.What) (bool, bool) { return isAnswer(what.Code), ofTRA(what) }),
 	}
 	var err, rulesErr error
 	part.Status, err = r.authority.Status(ctx)
@@ -51,27 +54,23 @@ func (r *reading) authorityPart(ctx context.Context) (Authority, error) {
 	return part, errors.Join(err, rulesErr, listsErr)
 }
 
-// calls returns the calls to one side in the last 24 hours.
-func (r *reading) calls(to string, isOK func(code string) bool) []Calls {
-	byName := map[string]*Calls{}
+// calls returns the calls to one side in the last 24 hours, by their names.
+func (r *reading) calls(to string, isOK func(code string) bool) map[string]Calls {
+	byName := map[string]Calls{}
 	for what, n := range r.day.Ended {
 		if what.Site != to {
 			continue
 		}
 		calls, known := byName[what.Step]
 		if !known {
-			calls = &Calls{Name: what.Step, Failed: map[string]int64{}}
-			byName[what.Step] = calls
+			calls = Calls{Name: what.Step, Failed: map[string]int64{}}
 		}
 		if isOK(what.Code) {
 			calls.OK += n
 		} else {
 			calls.Failed[what.Code] += n
 		}
+		byName[what.Step] = calls
 	}
-	all := make([]Calls, 0, len(byName))
-	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		all = append(all, *byName[name])
-	}
-	return all
+	return byName
 }

@@ -39,10 +39,7 @@ type Model struct {
 
 func (r *reading) aiPart(ctx context.Context) (AI, error) {
 	var part AI
-	called := map[string]Calls{}
-	for _, calls := range r.calls(metrics.AI, func(code string) bool { return code == metrics.OK }) {
-		called[calls.Name] = calls
-	}
+	called := r.calls(metrics.AI, isOK)
 	var (
 		names []string
 		daily int64 // by the settings of the workers
@@ -71,6 +68,9 @@ func (r *reading) aiPart(ctx context.Context) (AI, error) {
 	return part, err
 }
 
+// isOK reports whether a call of a model or of a receiver was answered.
+func isOK(code string) bool { return code == metrics.OK }
+
 // Webhook is an endpoint of an API key.
 type Webhook struct {
 	Key      string `json:"key"`  // id of the API key
@@ -94,10 +94,7 @@ func (r *reading) webhookPart(ctx context.Context) ([]Webhook, error) {
 	if err != nil {
 		return nil, err
 	}
-	counts := map[string]Calls{}
-	for _, calls := range r.calls(metrics.Webhook, func(code string) bool { return code == metrics.OK }) {
-		counts[calls.Name] = calls
-	}
+	counts := r.calls(metrics.Webhook, isOK)
 	var all []Webhook
 	for _, owner := range owners {
 		for _, e := range endpoints[owner] {
