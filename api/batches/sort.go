@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"ushuru/api/request"
-	"ushuru/api/terms"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/export"
 	"ushuru/pkg/vehicle"
@@ -110,7 +109,7 @@ func (s *Resource) sortedRows(ctx context.Context, reader *batch.Reader, b *batc
 			return nil, err
 		}
 		for _, item := range rows.items {
-			key, err := s.sortKey(item, wanted, by)
+			key, err := pricer{s.options.Costs, wanted}.sortKey(item, by)
 			if err != nil {
 				return nil, err
 			}
@@ -121,13 +120,10 @@ func (s *Resource) sortedRows(ctx context.Context, reader *batch.Reader, b *batc
 	return rows.order, nil
 }
 
-func (s *Resource) sortKey(item batch.Item, wanted vehicle.Terms, by string) (float64, error) {
-	if item.Result == nil {
-		return math.MaxFloat64, nil
-	}
-	e, err := terms.PricedValue(s.options.Costs, item.Result, wanted, vehicle.FromListing, readToSort)
-	if err != nil {
-		return 0, err
+func (p pricer) sortKey(item batch.Item, by string) (float64, error) {
+	e, err := p.value(item, readToSort)
+	if err != nil || e == nil {
+		return math.MaxFloat64, err
 	}
 	if key, ok := sortKeys[by](e); ok {
 		return key, nil

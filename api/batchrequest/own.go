@@ -30,12 +30,18 @@ func (req *Request) readOwn(value json.RawMessage, row Row) (cells, ignored []st
 			ignored = append(ignored, field.Name)
 			continue
 		}
-		for len(cells) <= at {
-			cells = append(cells, "")
-		}
-		cells[at] = text
+		cells = setCell(cells, at, text)
 	}
 	return limitOwn(cells), ignored
+}
+
+// setCell puts a text into one of some cells, and empty ones before it as far as they are missing.
+func setCell(cells []string, at int, text string) []string {
+	for len(cells) <= at {
+		cells = append(cells, "")
+	}
+	cells[at] = text
+	return cells
 }
 
 // scalarText returns a text, a number or a boolean of JSON as a cell has it; false for a

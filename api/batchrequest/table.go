@@ -177,15 +177,11 @@ func (req *Request) addSheet(s *Table) {
 // share the ones with equal names, and returns where each is.
 func (req *Request) takeOwn(names []string) (at []int) {
 	for _, name := range names {
-		i := slices.Index(req.Columns, name)
-		for i >= 0 && slices.Contains(at, i) { // the same name twice in one sheet
-			next := slices.Index(req.Columns[i+1:], name)
-			if i += 1 + next; next < 0 {
-				i = -1
-			}
+		i := 0
+		for i < len(req.Columns) && (req.Columns[i] != name || slices.Contains(at, i)) { // a sheet may have a name twice
+			i++
 		}
-		if i < 0 {
-			i = len(req.Columns)
+		if i == len(req.Columns) {
 			req.Columns = append(req.Columns, name)
 		}
 		at = append(at, i)
@@ -212,13 +208,9 @@ func rowOfTable(from table.Row, s *Table, own []int) Row {
 	row.Known = terms.KnownOfCells(read.Known)
 	var cells []string
 	for i, cell := range columns.OwnCells(from.Cells) {
-		if cell == "" {
-			continue
+		if cell != "" {
+			cells = setCell(cells, own[i], cell)
 		}
-		if missing := own[i] + 1 - len(cells); missing > 0 {
-			cells = append(cells, make([]string, missing)...)
-		}
-		cells[own[i]] = cell
 	}
 	row.Own = limitOwn(cells)
 	switch {

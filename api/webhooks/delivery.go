@@ -80,17 +80,10 @@ func (s *Resource) ListDeliveries(ctx context.Context, w http.ResponseWriter, r 
 // Redeliver answers POST …/deliveries/{delivery}/redeliver, once under an
 // Idempotency-Key. A receiver identifies duplicates by the delivery's id.
 func (s *Resource) Redeliver(ctx context.Context, w http.ResponseWriter, r *request.Request) (int, any, error) {
-	same, err := s.options.Work.Begin(w, r, nil) //nolint:contextcheck // the request has a context
-	if err != nil {
-		return 0, nil, err
-	}
 	delivery := r.Var("delivery")
-	if !same.IsDone() {
-		if err := s.options.Webhooks.Redeliver(ctx, r.Key.ID, r.Var("id"), delivery); err != nil {
-			return 0, nil, err
-		}
-	}
-	if err := same.SetDone(ctx); err != nil {
+	if err := s.once(ctx, w, r, func() error {
+		return s.options.Webhooks.Redeliver(ctx, r.Key.ID, r.Var("id"), delivery)
+	}); err != nil {
 		return 0, nil, err
 	}
 	d, err := s.options.Webhooks.Delivery(ctx, r.Key.ID, r.Var("id"), delivery)

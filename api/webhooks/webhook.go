@@ -265,17 +265,20 @@ func (s *Resource) Rotate(ctx context.Context, w http.ResponseWriter, r *request
 // Enable answers POST /v1/webhooks/{id}/enable, once under an
 // Idempotency-Key.
 func (s *Resource) Enable(ctx context.Context, w http.ResponseWriter, r *request.Request) (int, any, error) {
-	same, err := s.options.Work.Begin(w, r, nil) //nolint:contextcheck // the request has a context
-	if err != nil {
-		return 0, nil, err
-	}
-	if !same.IsDone() {
-		if err := s.options.Webhooks.Enable(ctx, r.Key.ID, r.Var("id")); err != nil {
-			return 0, nil, err
-		}
-	}
-	if err := same.SetDone(ctx); err != nil {
+	if err := s.once(ctx, w, r, func() error { return s.options.Webhooks.Enable(ctx, r.Key.ID, r.Var("id")) }); err != nil {
 		return 0, nil, err
 	}
 	return s.Get(ctx, w, r)
+}
+
+// once does what a request asks for, unless the same request under its Idempotency-Key has done it.
+func (s *Resource) once(ctx context.Context, w http.ResponseWriter, r *request.Request, do func() error) error {
+	same, err := s.options.Work.Begin(w, r, nil) //nolint:contextcheck // the request has a context
+	if err != nil || same.IsDone() {
+		return err
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	return same.SetDone(ctx)
 }

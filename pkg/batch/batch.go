@@ -9,6 +9,7 @@ package batch
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"ushuru/pkg/jobs"
@@ -195,15 +196,12 @@ const AccountTTL = 30 * 24 * time.Hour
 // bytes promised to the outcomes. Duplicate rows have no outcome of their own.
 func Room(id string, rows []Row) []pace.Kept {
 	kept := pace.Kept{Name: AccountName(id), Size: headBytes, TTL: AccountTTL}
-	promised := pace.Kept{Name: PromiseName(id), TTL: AccountTTL}
 	_, states := markDuplicates(rows)
-	for i, row := range rows {
+	promised := pace.Kept{Name: PromiseName(id), Size: RowRoom * int64(strings.Count(states, "w")), TTL: AccountTTL}
+	for _, row := range rows {
 		kept.Size += int64(rowBytes + len(row.Reference) + len(row.URL) + len(row.ModelBody) + len(row.Known) + len(row.Car))
 		for _, cell := range row.Own {
 			kept.Size += int64(len(cell))
-		}
-		if states[i] == codeOf(Waiting) {
-			promised.Size += RowRoom
 		}
 	}
 	return []pace.Kept{kept, promised}

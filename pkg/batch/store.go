@@ -83,10 +83,8 @@ func (s *Store) Create(ctx context.Context, n New) (*Batch, error) {
 	keys := keysOf(id)
 	duplicates, states := markDuplicates(n.Rows)
 	m := meta{Owner: n.Owner, Options: n.Options, Rows: len(n.Rows), Created: now}
+	m.Repeated = strings.Count(states, "W")
 	m.Sites, m.SiteOfRow = sitesOf(n.Rows, states)
-	for _, others := range duplicates {
-		m.Repeated += len(others)
-	}
 	head, err := json.Marshal(m)
 	if err != nil {
 		return nil, fmt.Errorf("batch: %w", err)
@@ -125,12 +123,9 @@ const maxListed = 10_000
 
 // CountDuplicates returns how many rows duplicate an earlier one, and sets their
 // DuplicateOf and DuplicateRow.
-func CountDuplicates(rows []Row) (repeated int) {
-	duplicates, _ := markDuplicates(rows)
-	for _, others := range duplicates {
-		repeated += len(others)
-	}
-	return repeated
+func CountDuplicates(rows []Row) int {
+	_, states := markDuplicates(rows)
+	return strings.Count(states, "W")
 }
 
 // markDuplicates sets DuplicateOf and DuplicateRow. It returns the duplicates of

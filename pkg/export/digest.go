@@ -113,12 +113,12 @@ func (d *digest) notes() [][2]string {
 	for _, code := range slices.Sorted(maps.Keys(d.codes)) {
 		codes = append(codes, [2]string{"  " + code, strconv.Itoa(d.codes[code])})
 	}
-	columns := d.textNotes("taxes", "lines", "range", "max_price")
-	return slices.Concat(d.rowNotes(), codes, d.termNotes(), columns, d.auctionNote("auction_note"), d.sourceNotes())
+	columns := []string{"taxes", "lines", "range", "max_price"}
+	if d.bases["hammer"]+d.bases["start"] > 0 {
+		columns = append(columns, "auction")
+	}
+	return slices.Concat(d.rowNotes(), codes, d.termNotes(), d.textNotes(columns), d.sourceNotes())
 }
-
-// state returns a state as people read it.
-func (d *digest) state(state batch.State) string { return d.text("state_" + string(state)) }
 
 func (d *digest) rowNotes() (notes [][2]string) {
 	if d.options.Batch != "" {
@@ -126,7 +126,7 @@ func (d *digest) rowNotes() (notes [][2]string) {
 	}
 	for _, state := range batch.States() {
 		if n := d.states[state]; n > 0 {
-			notes = append(notes, [2]string{d.text("rows") + " " + d.state(state), strconv.Itoa(n)})
+			notes = append(notes, [2]string{d.text("rows") + " " + d.text("state_"+string(state)), strconv.Itoa(n)})
 		}
 	}
 	return notes
@@ -159,18 +159,11 @@ func (d *digest) termNotes() (notes [][2]string) {
 }
 
 // textNotes say what columns mean.
-func (d *digest) textNotes(names ...string) (notes [][2]string) {
+func (d *digest) textNotes(names []string) (notes [][2]string) {
 	for _, name := range names {
 		notes = append(notes, [2]string{d.text(name), d.text(name + "_note")})
 	}
 	return notes
-}
-
-func (d *digest) auctionNote(name string) [][2]string {
-	if d.bases["hammer"]+d.bases["start"] == 0 {
-		return nil
-	}
-	return [][2]string{{d.text("auction"), d.text(name)}}
 }
 
 func (d *digest) sourceNotes() (notes [][2]string) {

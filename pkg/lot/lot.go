@@ -50,16 +50,6 @@ type Row struct {
 	Problems []Problem
 }
 
-// Price returns the price of a kind; nil when the row has none.
-func (r *Row) Price(kind PriceKind) *Price {
-	for i := range r.Prices {
-		if r.Prices[i].Kind == kind {
-			return &r.Prices[i]
-		}
-	}
-	return nil
-}
-
 // Problem is a cell that cannot be read.
 type Problem struct {
 	Column string // its name, as the table has it

@@ -31,7 +31,7 @@ var priceFields = []struct {
 func (r *reading) readPrices() {
 	for _, field := range priceFields {
 		cell := r.text(field.name)
-		if isNothing(cell) || r.Price(field.kind) != nil {
+		if isNothing(cell) || slices.ContainsFunc(r.Prices, func(p Price) bool { return p.Kind == field.kind }) {
 			continue
 		}
 		column := &r.columns.all[r.columns.index[field.name]]
