@@ -10,7 +10,7 @@ import (
 	"ushuru/pkg/ai"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/match"
+	"ushuru/pkg/match/facts"
 	"ushuru/pkg/message"
 	"ushuru/pkg/sheet"
 	"ushuru/tasks"
@@ -58,7 +58,7 @@ func (s *sheetReader) summarize(ctx context.Context, job *jobs.Job) (any, error)
 	if err != nil {
 		return nil, sheetFailure(err, job)
 	}
-	data, err := json.Marshal(interpret.Transcript(*transcript, interpret.Known{Years: match.CodeYears}))
+	data, err := json.Marshal(interpret.Transcript(*transcript, interpret.Known{Years: facts.CodeYears}))
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/match"
+	"ushuru/pkg/match/facts"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/tra/catalogue"
@@ -155,7 +156,7 @@ func labelsOf(entries *catalogue.Entries, query url.Values) (vehicleList, error)
 	page, next, err := request.Paginate(query, labels)
 	for _, label := range page {
 		codes := append([]string{}, label.Codes...)
-		fact := match.FactOf(label)
+		fact := facts.Of(label)
 		found.Vehicles = append(found.Vehicles, vehicleEntry{
 			label.Text, label.Model, codes, label.Body, fact.CC, string(fact.Fuel), fact.From, fact.To,
 		})

@@ -12,6 +12,7 @@ import (
 	"ushuru/pkg/cli/service"
 	"ushuru/pkg/match"
 	"ushuru/pkg/match/evaluate"
+	"ushuru/pkg/match/facts"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/tra/catalogue"
 )
@@ -29,7 +30,7 @@ type matchCommand struct {
 
 // Run is called by kong.
 func (c *matchCommand) Run(r *run) error {
-	cat, facts, err := c.catalogue(r)
+	cat, known, err := c.catalogue(r)
 	if err != nil {
 		return err
 	}
@@ -37,7 +38,7 @@ func (c *matchCommand) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	options.Facts = facts
+	options.Facts = known
 	in, err := r.Open(c.File)
 	if err != nil {
 		return err
@@ -81,7 +82,7 @@ type matchedLine struct {
 	Code        string          `json:"code"`
 }
 
-func (c *matchCommand) catalogue(r *run) (*catalogue.Catalogue, match.Facts, error) {
+func (c *matchCommand) catalogue(r *run) (*catalogue.Catalogue, facts.Facts, error) {
 	if c.Catalogue != "" {
 		return readCatalogue(r, c.Catalogue)
 	}
@@ -97,11 +98,11 @@ func (c *matchCommand) catalogue(r *run) (*catalogue.Catalogue, match.Facts, err
 	return cat, nil, err
 }
 
-func readCatalogue(r *run, name string) (*catalogue.Catalogue, match.Facts, error) {
+func readCatalogue(r *run, name string) (*catalogue.Catalogue, facts.Facts, error) {
 	file, err := r.Open(name)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer func() { _ = file.Close() }()
-	return match.LoadCatalogueCSV(file)
+	return facts.LoadCSV(file)
 }

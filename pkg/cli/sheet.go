@@ -8,7 +8,7 @@ import (
 
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/fetch"
-	"ushuru/pkg/match"
+	"ushuru/pkg/match/facts"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/sheet/interpret"
 	"ushuru/pkg/sheet/render"
@@ -83,7 +83,7 @@ func (c *sheetCommand) read(r *run) (*sheet.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return interpret.Transcript(*transcript, interpret.Known{Years: match.CodeYears}), nil
+	return interpret.Transcript(*transcript, interpret.Known{Years: facts.CodeYears}), nil
 }
 
 // bytes fetches or opens the sheet.

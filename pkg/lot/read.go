@@ -8,7 +8,7 @@ import (
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/listing/claim"
-	"ushuru/pkg/match"
+	"ushuru/pkg/match/facts"
 	"ushuru/pkg/match/naming"
 )
 
@@ -102,12 +102,12 @@ func (r *reading) readCode() {
 func (r *reading) readNames() {
 	r.Make, r.Model = r.text(fieldMake), naming.LatinName(r.text(fieldModel))
 	first, rest, two := strings.Cut(chassis.Normalise(r.text(fieldModel)), " ")
-	if match.IsMake(first) && two && (r.Make == "" || sameMake(first, r.Make)) {
+	if facts.IsMake(first) && two && (r.Make == "" || sameMake(first, r.Make)) {
 		r.Make, r.Model = first, naming.LatinName(rest)
 	}
 	if r.Make == "" {
 		code, _ := chassis.Parse(r.ModelCode)
-		r.Make = match.MakeOf(code.Code, r.Model)
+		r.Make = facts.MakeOf(code.Code, r.Model)
 	}
 	if r.Make != "" {
 		r.Make = chassis.AuthorityMake(r.Make)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/match/facts"
 	"ushuru/pkg/match/selection"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
@@ -34,10 +35,7 @@ func (m *Matcher) ask(ctx context.Context, q *query, code chassis.Code, possible
 		return q.chooseUnique()
 	}
 	possible = possible[:min(len(possible), MaxCandidates)]
-	runs := agreeing
-	if len(possible) == 1 {
-		runs = 1
-	}
+	runs := min(agreeing, len(possible))
 	var chosen *ranked
 	for run := range runs {
 		at, answer, err := m.chooseOnce(ctx, q, code, possible, run, runs > 1)
@@ -156,7 +154,7 @@ func (q *query) aiChoice(code chassis.Code, label *indexed, possible []ranked) C
 // isMisreading reports whether a code may be a misreading of another one: the
 // authority does not list it, and it is not a known code of the make.
 func (q *query) isMisreading(code chassis.Code) bool {
-	return !isListed(code.Code, q.entries) && !isReal(q.entries.Make, code.Code)
+	return !isListed(code.Code, q.entries) && !facts.IsCode(q.entries.Make, code.Code)
 }
 
 // chooseMisread calls the Chooser for a code that looks like that of another

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ushuru/pkg/match/facts"
 	"ushuru/pkg/match/selection"
 	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
@@ -36,19 +37,19 @@ func firstShown(q selection.Question) (selection.Answer, error) {
 }
 
 // fuzzyCatalogue has labels whose facts are given.
-func fuzzyCatalogue() (*catalogue.Catalogue, Facts) {
+func fuzzyCatalogue() (*catalogue.Catalogue, facts.Facts) {
 	cat := catalogue.New([]catalogue.MakeLabels{{Make: catalogue.Make{ID: 1, Name: "TOYOTA"}, Labels: []string{
 		"BELTA - KSP92 - SEDAN", "BELTA - SCP92 - SEDAN", "VOXY - MZRA90W - MINIVAN", "VOXY - MZRA95W - MINIVAN",
 		"HARRIER - ACU30W - SUV", "PASSO - KGC15 - HATCHBACK", "DYNA - XZU600 - TRUCK",
 	}}})
-	return cat, Facts{
-		{"TOYOTA", "BELTA - KSP92 - SEDAN"}:     {996, petrol, 2005, 2012},
-		{"TOYOTA", "BELTA - SCP92 - SEDAN"}:     {1296, petrol, 2005, 2012},
-		{"TOYOTA", "VOXY - MZRA90W - MINIVAN"}:  {1986, petrol, 2022, 0},
-		{"TOYOTA", "VOXY - MZRA95W - MINIVAN"}:  {1986, petrol, 2022, 0},
-		{"TOYOTA", "HARRIER - ACU30W - SUV"}:    {2362, petrol, 2003, 2013},
-		{"TOYOTA", "PASSO - KGC15 - HATCHBACK"}: {996, petrol, 2004, 2010},
-		{"TOYOTA", "DYNA - XZU600 - TRUCK"}:     {4009, diesel, 2011, 0},
+	return cat, facts.Facts{
+		{Make: "TOYOTA", Label: "BELTA - KSP92 - SEDAN"}:     {CC: 996, Fuel: facts.Petrol, From: 2005, To: 2012},
+		{Make: "TOYOTA", Label: "BELTA - SCP92 - SEDAN"}:     {CC: 1296, Fuel: facts.Petrol, From: 2005, To: 2012},
+		{Make: "TOYOTA", Label: "VOXY - MZRA90W - MINIVAN"}:  {CC: 1986, Fuel: facts.Petrol, From: 2022, To: 0},
+		{Make: "TOYOTA", Label: "VOXY - MZRA95W - MINIVAN"}:  {CC: 1986, Fuel: facts.Petrol, From: 2022, To: 0},
+		{Make: "TOYOTA", Label: "HARRIER - ACU30W - SUV"}:    {CC: 2362, Fuel: facts.Petrol, From: 2003, To: 2013},
+		{Make: "TOYOTA", Label: "PASSO - KGC15 - HATCHBACK"}: {CC: 996, Fuel: facts.Petrol, From: 2004, To: 2010},
+		{Make: "TOYOTA", Label: "DYNA - XZU600 - TRUCK"}:     {CC: 4009, Fuel: facts.Diesel, From: 2011, To: 0},
 	}
 }
 

@@ -131,7 +131,7 @@ func (q *query) scored(code chassis.Code, fitting []catalogue.Label) []Scored {
 
 // isPossible reports whether an entry can be the car by its years and engine.
 func (q *query) isPossible(label *indexed) bool {
-	return (q.car.Year == 0 || label.yearsOff(q.car.Year) <= 1) && !ccFarOff(q.car.EngineCC, label.CC)
+	return (q.car.Year == 0 || label.YearsOff(q.car.Year) <= 1) && !ccFarOff(q.car.EngineCC, label.CC)
 }
 
 func (q *query) newScored(code chassis.Code, label *indexed, score float64) Scored {
@@ -194,12 +194,12 @@ func (q *query) compareFacts(parts *message.Parts, code chassis.Code, label *ind
 			parts.Add("why/other_fuel", values{"fuel": string(label.fuel), "listed": string(class)})
 		}
 	}
-	switch off := label.yearsOff(q.car.Year); {
-	case q.car.Year == 0 || !label.dated():
+	switch off := label.YearsOff(q.car.Year); {
+	case q.car.Year == 0 || !label.IsDated():
 	case off == 0:
 		parts.Add("why/same_year", nil)
 	default:
-		parts.Add("why/other_year", values{"years": label.years(), "listed": strconv.Itoa(q.car.Year)})
+		parts.Add("why/other_year", values{"years": label.Years(), "listed": strconv.Itoa(q.car.Year)})
 	}
 }
 

@@ -112,13 +112,10 @@ func isListed(code string, entries *catalogue.Entries) bool {
 // letter that one side leaves out.
 func (q *query) withOtherLetter(code string) []catalogue.Label {
 	stem, _ := chassis.Stem(code)
-	var labels []catalogue.Label
-	for _, label := range q.entries.ByStem(stem) {
-		if listed := labelCode(label, code); listed != "" && listed != code {
-			labels = append(labels, label)
-		}
-	}
-	return labels
+	return filtered(q.entries.ByStem(stem), func(label catalogue.Label) bool {
+		listed := labelCode(label, code)
+		return listed != "" && listed != code
+	})
 }
 
 // labelCode is the code of the label that a listed code led to.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/match/facts"
 	"ushuru/pkg/match/naming"
 	"ushuru/pkg/message"
 	"ushuru/pkg/tra/catalogue"
@@ -19,8 +20,8 @@ import (
 
 // signal is what a listing says about an electric drive, apart from the code.
 type signal struct {
-	class  fuelClass // hybrid, electric, or petrol from a prefix; empty without a signal
-	key    string    // of the text for what says so
+	class  facts.Fuel // hybrid, electric, or petrol from a prefix; empty without a signal
+	key    string     // of the text for what says so
 	values values
 }
 
@@ -31,17 +32,17 @@ func (s signal) isElectrified() bool { return isElectrified(s.class) }
 
 // isElectrified reports whether a fuel class counts as hybrid or electric. A
 // diesel hybrid does not: as far as known, the authority lists it as diesel.
-func isElectrified(class fuelClass) bool { return class == hybrid || class == electric }
+func isElectrified(class facts.Fuel) bool { return class == facts.Hybrid || class == facts.Electric }
 
 // signalOf returns the strongest signal of a car: the emission prefix, then a
 // word in model or grade, then the fuel cell. A petrol prefix is a signal only
 // without any word to the contrary, because some hybrids carry one.
 func signalOf(car vehicle.Car, code chassis.Code) signal {
-	prefix, cell := classOfPrefix(code), classOfWord(car.Fuel)
+	prefix, cell := facts.FuelOfPrefix(code), facts.FuelOf(car.Fuel)
 	switch {
 	case isElectrified(prefix):
 		return signal{prefix, "signal/prefix", values{"prefix": code.Prefix, "fuel": string(prefix)}}
-	case prefix == diesel || prefix == dieselHybrid || cell == diesel || cell == dieselHybrid:
+	case prefix == facts.Diesel || prefix == facts.DieselHybrid || cell == facts.Diesel || cell == facts.DieselHybrid:
 		return signal{}
 	}
 	for _, text := range []string{car.Model, car.Version} {
@@ -54,32 +55,32 @@ func signalOf(car vehicle.Car, code chassis.Code) signal {
 		says["source"] = car.SourceOf("fuel").Key()
 		return signal{cell, "signal/says", says}
 	}
-	if prefix == petrol {
-		return signal{petrol, "signal/prefix", values{"prefix": code.Prefix, "fuel": string(petrol)}}
+	if prefix == facts.Petrol {
+		return signal{facts.Petrol, "signal/prefix", values{"prefix": code.Prefix, "fuel": string(facts.Petrol)}}
 	}
 	return signal{}
 }
 
 // electrifiedWords are the words of names, grades and fuels that mean an
 // electric drive (makers' and exporters' pages).
-var electrifiedWords = map[string]fuelClass{
-	"HYBRID": hybrid, "HV": hybrid, "HEV": hybrid, "PHEV": hybrid, "PHV": hybrid, "MHEV": hybrid, "PLUGIN": hybrid,
-	"EPOWER": hybrid, "EHEV": hybrid, "IMMD": hybrid, "IDCD": hybrid, "SHYBRID": hybrid, "EBOXER": hybrid,
-	"E POWER": hybrid, "E HEV": hybrid, "I MMD": hybrid, "I DCD": hybrid, "E BOXER": hybrid, "PLUG IN": hybrid,
-	"EV": electric, "BEV": electric,
+var electrifiedWords = map[string]facts.Fuel{
+	"HYBRID": facts.Hybrid, "HV": facts.Hybrid, "HEV": facts.Hybrid, "PHEV": facts.Hybrid, "PHV": facts.Hybrid, "MHEV": facts.Hybrid, "PLUGIN": facts.Hybrid,
+	"EPOWER": facts.Hybrid, "EHEV": facts.Hybrid, "IMMD": facts.Hybrid, "IDCD": facts.Hybrid, "SHYBRID": facts.Hybrid, "EBOXER": facts.Hybrid,
+	"E POWER": facts.Hybrid, "E HEV": facts.Hybrid, "I MMD": facts.Hybrid, "I DCD": facts.Hybrid, "E BOXER": facts.Hybrid, "PLUG IN": facts.Hybrid,
+	"EV": facts.Electric, "BEV": facts.Electric,
 }
 
 // electrifiedTexts are parts of Japanese words, which are not separated.
 var electrifiedTexts = []struct {
 	text  string
-	class fuelClass
+	class facts.Fuel
 }{
-	{"ハイブリッ", hybrid}, {"ハイブリット", hybrid}, {"プラグイン", hybrid}, {"電気", electric},
+	{"ハイブリッ", facts.Hybrid}, {"ハイブリット", facts.Hybrid}, {"プラグイン", facts.Hybrid}, {"電気", facts.Electric},
 }
 
 // electrifiedWord finds the first word or pair of words that means an electric
 // drive and does not follow a negation. The words are those of naming.Words.
-func electrifiedWord(words []string) (fuelClass, string) {
+func electrifiedWord(words []string) (facts.Fuel, string) {
 	for i, word := range words {
 		if i > 0 && (words[i-1] == "NO" || words[i-1] == "NON" || words[i-1] == "NOT") {
 			continue
@@ -145,7 +146,7 @@ func (q *query) counterparts(listed string, label *indexed, electrified bool) []
 // car without a year, whether both labels were built at one time.
 func (q *query) sameTime(other, label *indexed) bool {
 	if q.car.Year != 0 {
-		return other.yearsOff(q.car.Year) <= 1
+		return other.YearsOff(q.car.Year) <= 1
 	}
 	before := other.To != 0 && label.From != 0 && other.To+1 < label.From
 	after := label.To != 0 && other.From != 0 && label.To+1 < other.From
@@ -159,7 +160,7 @@ func (q *query) sameTime(other, label *indexed) bool {
 func (q *query) driveConflict(code chassis.Code, label *indexed) error {
 	says := signalOf(q.car, code)
 	if says.class == "" || label.fuel == "" || says.isElectrified() == isElectrified(label.fuel) ||
-		says.isElectrified() && label.fuel == diesel && says.class != electric {
+		says.isElectrified() && label.fuel == facts.Diesel && says.class != facts.Electric {
 		return nil
 	}
 	others := q.counterparts(code.Code, label, !isElectrified(label.fuel))
@@ -172,7 +173,7 @@ func (q *query) driveConflict(code chassis.Code, label *indexed) error {
 		with["otherFuel"], with["other"] = string(q.index.of(others[0]).fuel), others[0].Text
 		key := AmbiguousMatch + variant
 		return q.refuseInOrder(key, with, code, append(others, label.Label)).whole(key, "signal", with, says.text())
-	case classOfPrefix(code) != "":
+	case facts.FuelOfPrefix(code) != "":
 		key := fuelConflict + variant
 		return q.refuseInOrder(key, with, code, []catalogue.Label{label.Label}).whole(key, "signal", with, says.text())
 	}
@@ -184,8 +185,8 @@ func (q *query) driveConflict(code chassis.Code, label *indexed) error {
 // fuel cell with the word petrol counts here, because no code overrides it.
 func (q *query) isWrongDrive(code chassis.Code, label *indexed) bool {
 	says := signalOf(q.car, code)
-	if says.class == "" && classOfWord(q.car.Fuel) == petrol {
-		says.class = petrol
+	if says.class == "" && facts.FuelOf(q.car.Fuel) == facts.Petrol {
+		says.class = facts.Petrol
 	}
 	if says.class == "" || label.fuel == "" || says.isElectrified() == isElectrified(label.fuel) {
 		return false
@@ -203,7 +204,7 @@ func (q *query) driveRank(listed string, label *indexed) int {
 		contains = contains || strings.Contains(code, stem)
 	}
 	size := oneIf(q.car.EngineCC > 0 && label.CC > 0 && abs(q.car.EngineCC-label.CC) > ccAgrees)
-	year := oneIf(q.car.Year != 0 && label.yearsOff(q.car.Year) > 0)
+	year := oneIf(q.car.Year != 0 && label.YearsOff(q.car.Year) > 0)
 	return size*400 + year*200 + oneIf(!contains)*100 + nearest
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ushuru/pkg/match"
+	"ushuru/pkg/match/facts"
 	"ushuru/pkg/vehicle"
 )
 
@@ -18,11 +19,11 @@ TOYOTA,VITZ - NCP10 - HATCHBACK,1298,PETROL,1999,2005
 
 // A chassis code that TRA lists under the named model decides.
 func ExampleMatcher_Choose() {
-	catalogue, facts, err := match.LoadCatalogueCSV(strings.NewReader(exampleCatalogue))
+	catalogue, known, err := facts.LoadCSV(strings.NewReader(exampleCatalogue))
 	if err != nil {
 		panic(err)
 	}
-	matcher := match.New(match.Options{Facts: facts})
+	matcher := match.New(match.Options{Facts: known})
 	choice, err := matcher.Choose(context.Background(), vehicle.Car{
 		Make: "TOYOTA", Model: "COROLLA FIELDER", RawModelCode: "DAA-NKE165G", Year: 2016, EngineCC: 1500, Fuel: "PETROL",
 	}, catalogue)
@@ -32,7 +33,7 @@ func ExampleMatcher_Choose() {
 
 // A car that no entry fits is refused with the nearest entries.
 func ExampleError() {
-	catalogue, _, err := match.LoadCatalogueCSV(strings.NewReader(exampleCatalogue))
+	catalogue, _, err := facts.LoadCSV(strings.NewReader(exampleCatalogue))
 	if err != nil {
 		panic(err)
 	}

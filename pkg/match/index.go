@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/match/facts"
 	"ushuru/pkg/match/naming"
 	"ushuru/pkg/tra/catalogue"
 )
@@ -24,10 +25,10 @@ type index struct {
 // indexed is a label with what is known of it.
 type indexed struct {
 	catalogue.Label
-	Fact
+	facts.Fact
 	nameplate int         // its model's place in plates
 	body      string      // class of its body
-	fuel      fuelClass   // of its fact, or what the label says
+	fuel      facts.Fuel  // of its fact, or what the label says
 	codes     []signature // of its codes
 }
 
@@ -39,7 +40,7 @@ type nameplate struct {
 	grams int    // number of its trigrams
 }
 
-func newIndex(entries *catalogue.Entries, facts Facts) *index {
+func newIndex(entries *catalogue.Entries, known facts.Facts) *index {
 	x := &index{
 		entries: entries, labels: make([]indexed, 0, len(entries.Labels)), byText: make(map[string]int, len(entries.Labels)),
 		grams: map[gram][]int{}, byBase: map[string][]int{},
@@ -53,7 +54,7 @@ func newIndex(entries *catalogue.Entries, facts Facts) *index {
 			x.addNameplate(label.Model)
 		}
 		x.byText[label.Text] = i
-		x.labels = append(x.labels, prepare(label, facts.of(label), nameplate))
+		x.labels = append(x.labels, prepare(label, known.Of(label), nameplate))
 		base := x.nameplates[nameplate].base
 		x.byBase[base] = append(x.byBase[base], i)
 	}
@@ -61,7 +62,7 @@ func newIndex(entries *catalogue.Entries, facts Facts) *index {
 	return x
 }
 
-func prepare(label catalogue.Label, fact Fact, nameplate int) indexed {
+func prepare(label catalogue.Label, fact facts.Fact, nameplate int) indexed {
 	i := indexed{Label: label, Fact: fact, nameplate: nameplate, body: bodyClass(label.Body), fuel: labelFuel(label, fact)}
 	for _, code := range label.Codes {
 		i.codes = append(i.codes, signatureOf(code))
@@ -100,7 +101,7 @@ func (x *index) of(label catalogue.Label) *indexed {
 	if i, ok := x.byText[label.Text]; ok {
 		return &x.labels[i]
 	}
-	unknown := prepare(label, Fact{}, 0)
+	unknown := prepare(label, facts.Fact{}, 0)
 	return &unknown
 }
 
@@ -154,7 +155,7 @@ func trigrams(key string) []gram {
 
 // indexCache caches the indexes of one catalogue, each built when first needed.
 type indexCache struct {
-	facts Facts
+	facts facts.Facts
 	mu    sync.Mutex
 	made  map[*catalogue.Entries]*index
 }

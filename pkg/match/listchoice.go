@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/match/facts"
 	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
@@ -54,10 +55,10 @@ func pickCountry(countries []string) (string, []vehicle.Adjustment, error) {
 
 // wantedClass returns the fuel class to look for in the authority's list: the
 // prefix decides, then a label or a name with HYBRID, then the listing's fuel.
-func wantedClass(car vehicle.Car, code chassis.Code, label catalogue.Label) fuelClass {
+func wantedClass(car vehicle.Car, code chassis.Code, label catalogue.Label) facts.Fuel {
 	class := carClass(car.Fuel, code, namedClass(car))
-	if label.Hybrid() && (class == petrol || class == "") {
-		return hybrid
+	if label.Hybrid() && (class == facts.Petrol || class == "") {
+		return facts.Hybrid
 	}
 	return class
 }
@@ -67,7 +68,7 @@ func wantedClass(car vehicle.Car, code chassis.Code, label catalogue.Label) fuel
 // authority lists only one of them. It never replaces diesel by petrol or an
 // electric car by a hybrid.
 func pickFuel(car vehicle.Car, code chassis.Code, label catalogue.Label, fuels []string) (string, []vehicle.Adjustment, error) {
-	word, class, sure := car.Fuel, wantedClass(car, code, label), classOfPrefix(code)
+	word, class, sure := car.Fuel, wantedClass(car, code, label), facts.FuelOfPrefix(code)
 	if class == "" {
 		if len(fuels) == 1 {
 			reason := "only_fuel"
@@ -78,19 +79,19 @@ func pickFuel(car vehicle.Car, code chassis.Code, label catalogue.Label, fuels [
 		}
 		return "", nil, refusal("listing_incomplete.fuel", sourced(car, "fuels", strings.Join(fuels, ", ")))
 	}
-	accepted := []fuelClass{class}
+	accepted := []facts.Fuel{class}
 	switch {
-	case class == dieselHybrid:
-		accepted = append(accepted, diesel)
-	case class == hybrid && sure != hybrid && !label.Hybrid():
-		accepted = append(accepted, petrol)
-	case class == petrol && sure != petrol:
-		accepted = append(accepted, hybrid)
+	case class == facts.DieselHybrid:
+		accepted = append(accepted, facts.Diesel)
+	case class == facts.Hybrid && sure != facts.Hybrid && !label.Hybrid():
+		accepted = append(accepted, facts.Petrol)
+	case class == facts.Petrol && sure != facts.Petrol:
+		accepted = append(accepted, facts.Hybrid)
 	}
 	for _, class := range accepted {
 		if fuel, ok := oneOfClass(word, class, fuels); ok {
 			return fuel, fuelAdjustment(word, fuel, fuelReason(car, fuel, code, label),
-				sourced(car, "to", fuel, "prefix", code.Prefix, "fuel", string(classOfWord(fuel)))), nil
+				sourced(car, "to", fuel, "prefix", code.Prefix, "fuel", string(facts.FuelOf(fuel)))), nil
 		}
 	}
 	return "", nil, refusal(fuelConflict, values{
@@ -100,13 +101,13 @@ func pickFuel(car vehicle.Car, code chassis.Code, label catalogue.Label, fuels [
 
 // oneOfClass finds the fuel of a class: the listing's word if it is among them,
 // else the first by name.
-func oneOfClass(word string, class fuelClass, fuels []string) (string, bool) {
+func oneOfClass(word string, class facts.Fuel, fuels []string) (string, bool) {
 	var fitting []string
 	for _, fuel := range slices.Sorted(slices.Values(fuels)) {
-		if classOfWord(fuel) == class {
+		if facts.FuelOf(fuel) == class {
 			fitting = append(fitting, fuel)
 		}
-		if classOfWord(fuel) == class && chassis.Normalise(fuel) == chassis.Normalise(word) {
+		if facts.FuelOf(fuel) == class && chassis.Normalise(fuel) == chassis.Normalise(word) {
 			return fuel, true
 		}
 	}
@@ -118,15 +119,15 @@ func oneOfClass(word string, class fuelClass, fuels []string) (string, bool) {
 
 // fuelReason returns the key of the reason why the authority's fuel is another word.
 func fuelReason(car vehicle.Car, fuel string, code chassis.Code, label catalogue.Label) string {
-	listed, taken := classOfWord(car.Fuel), classOfWord(fuel)
+	listed, taken := facts.FuelOf(car.Fuel), facts.FuelOf(fuel)
 	switch {
 	case listed == taken:
 		return "fuel_name"
-	case classOfPrefix(code) == taken:
+	case facts.FuelOfPrefix(code) == taken:
 		return "fuel_prefix"
-	case taken == hybrid && label.Hybrid():
+	case taken == facts.Hybrid && label.Hybrid():
 		return "entry_hybrid"
-	case taken == hybrid && namedClass(car) == hybrid:
+	case taken == facts.Hybrid && namedClass(car) == facts.Hybrid:
 		return "name_hybrid"
 	default:
 		return "fuel_only"

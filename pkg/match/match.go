@@ -16,6 +16,7 @@ import (
 	"slices"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/match/facts"
 	"ushuru/pkg/message"
 	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
@@ -78,12 +79,10 @@ func (q *query) choose(code chassis.Code) (Choice, error) {
 
 // areOthers reports labels that are all of other models than the one named.
 func (q *query) areOthers(labels []catalogue.Label) bool {
-	for _, label := range labels {
-		if how := q.name.relationTo(label.Model); how != sibling && how != other {
-			return false
-		}
-	}
-	return len(labels) > 0
+	return len(labels) > 0 && !slices.ContainsFunc(labels, func(label catalogue.Label) bool {
+		how := q.name.relationTo(label.Model)
+		return how != sibling && how != other
+	})
 }
 
 // byModel returns the labels of the model that the listing names, or else those
@@ -98,13 +97,17 @@ func (q *query) byModel(labels []catalogue.Label) ([]catalogue.Label, relation) 
 }
 
 func (q *query) related(labels []catalogue.Label, how relation) []catalogue.Label {
-	var found []catalogue.Label
+	return filtered(labels, func(label catalogue.Label) bool { return q.name.relationTo(label.Model) == how })
+}
+
+// filtered returns the labels for which a condition holds.
+func filtered(labels []catalogue.Label, holds func(catalogue.Label) bool) (kept []catalogue.Label) {
 	for _, label := range labels {
-		if q.name.relationTo(label.Model) == how {
-			found = append(found, label)
+		if holds(label) {
+			kept = append(kept, label)
 		}
 	}
-	return found
+	return kept
 }
 
 // chooseByCodeAlone decides when the authority lists the code, but not under
@@ -134,7 +137,7 @@ func (q *query) otherBody(label catalogue.Label) bool {
 // HYBRID and the car is known to be one, or if it alone has the car's size,
 // fuel and year.
 func (q *query) acceptOne(code chassis.Code, labels []catalogue.Label, how relation) (Choice, error) {
-	if len(labels) > 1 && q.fuelClass(code) == hybrid {
+	if len(labels) > 1 && q.fuelClass(code) == facts.Hybrid {
 		labels = onlyOne(labels, catalogue.Label.Hybrid)
 	}
 	if len(labels) > 1 {
@@ -156,7 +159,7 @@ func (q *query) acceptOne(code chassis.Code, labels []catalogue.Label, how relat
 	listed := labelCode(label, code.Code)
 	choice := Choice{
 		Make: label.Make, Label: label.Text, Code: listed, MatchType: vehicle.ExactCode, MatchedBy: vehicle.ByCode,
-		EngineCC: q.knownCC(label), Adjustments: q.makeAdjustment(label),
+		EngineCC: q.index.of(label).CC, Adjustments: q.makeAdjustment(label),
 		Electrified: q.electrifiedCounterparts(code, q.index.of(label)),
 	}.because(q.reason(code, listed, label, how))
 	choice.Adjustments = append(choice.Adjustments, q.modelAdjustment(label, how, ".code")...)
@@ -167,13 +170,7 @@ func (q *query) acceptOne(code chassis.Code, labels []catalogue.Label, how relat
 // onlyOne returns the one label for which a condition holds, or all labels when
 // it holds for several or none of them.
 func onlyOne(labels []catalogue.Label, holds func(catalogue.Label) bool) []catalogue.Label {
-	var kept []catalogue.Label
-	for _, label := range labels {
-		if holds(label) {
-			kept = append(kept, label)
-		}
-	}
-	if len(kept) == 1 {
+	if kept := filtered(labels, holds); len(kept) == 1 {
 		return kept
 	}
 	return labels
@@ -215,7 +212,7 @@ func (q *query) canBe(code chassis.Code, label *indexed) bool {
 	says := signalOf(q.car, code)
 	switch {
 	case q.car.EngineCC > 0 && label.CC > 0 && abs(q.car.EngineCC-label.CC) > ccAgrees,
-		q.car.Year != 0 && label.yearsOff(q.car.Year) > 1,
+		q.car.Year != 0 && label.YearsOff(q.car.Year) > 1,
 		fuelsClash(q.fuelClass(code), label.fuel, false):
 		return false
 	}

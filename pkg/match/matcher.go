@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"ushuru/pkg/match/facts"
 	"ushuru/pkg/match/selection"
 	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
@@ -13,7 +14,7 @@ import (
 
 // Options of a Matcher. The zero value matches without an AI.
 type Options struct {
-	Facts   Facts             // facts of the catalogue's labels, as far as known
+	Facts   facts.Facts       // facts of the catalogue's labels, as far as known
 	Chooser selection.Chooser // decides where no code does; nil disables it
 }
 

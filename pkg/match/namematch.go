@@ -126,7 +126,7 @@ func (q *query) engine() string {
 // with its adjustments.
 func (q *query) fuzzyChoice(by vehicle.MatchedBy, label catalogue.Label, relation relation) Choice {
 	choice := Choice{
-		Make: label.Make, Label: label.Text, MatchType: vehicle.LLMFuzzy, MatchedBy: by, EngineCC: q.knownCC(label),
+		Make: label.Make, Label: label.Text, MatchType: vehicle.LLMFuzzy, MatchedBy: by, EngineCC: q.index.of(label).CC,
 		Adjustments: q.makeAdjustment(label), Electrified: q.electrifiedCounterparts(chassis.Code{}, q.index.of(label)),
 	}
 	if len(label.Codes) > 0 {
@@ -144,6 +144,3 @@ func (q *query) newCode(code string) []vehicle.Adjustment {
 	}
 	return []vehicle.Adjustment{vehicle.Adjusted("modelCode", "", code, "code_new", q.values())}
 }
-
-// knownCC returns the engine size of a label's car in cc, 0 when not known.
-func (q *query) knownCC(label catalogue.Label) int { return q.index.of(label).CC }

@@ -3,13 +3,14 @@ package match
 import (
 	"context"
 
+	"ushuru/pkg/match/facts"
 	"ushuru/pkg/tra/catalogue"
 )
 
 // fuelNames are the authority's names of the fuels, as far as they have been
 // observed.
-var fuelNames = map[fuelClass]string{
-	petrol: "PETROL", diesel: "DIESEL", dieselHybrid: "DIESEL", hybrid: "PETROL & ELECTRIC",
+var fuelNames = map[facts.Fuel]string{
+	facts.Petrol: "PETROL", facts.Diesel: "DIESEL", facts.DieselHybrid: "DIESEL", facts.Hybrid: "PETROL & ELECTRIC",
 }
 
 // expected returns the authority's names of the fuels that the car may have, as far as they are
@@ -17,8 +18,8 @@ var fuelNames = map[fuelClass]string{
 // round costs more than one call.
 func (r *resolver) expected(second bool) (fuels []string) {
 	class := wantedClass(r.car, r.code, r.label)
-	if second && (class == petrol || class == hybrid || class == "") {
-		return []string{fuelNames[petrol], fuelNames[hybrid]}
+	if second && (class == facts.Petrol || class == facts.Hybrid || class == "") {
+		return []string{fuelNames[facts.Petrol], fuelNames[facts.Hybrid]}
 	}
 	if name, known := fuelNames[class]; known {
 		fuels = append(fuels, name)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/match/facts"
 	"ushuru/pkg/match/naming"
 )
 
@@ -53,12 +54,12 @@ const pointsFact = 15.0 + 8 + 8 + 4
 
 // features scores what a label's car has in common with the listing apart
 // from name and code. Unknown counts for a little, a contradiction against it.
-func (q *query) features(class fuelClass, label *indexed) float64 {
+func (q *query) features(class facts.Fuel, label *indexed) float64 {
 	return q.sizePoints(label.Fact) + fuelPoints(class, label.fuel) +
 		q.yearPoints(label.Fact) + q.bodyPoints(label)
 }
 
-func (q *query) sizePoints(fact Fact) float64 {
+func (q *query) sizePoints(fact facts.Fact) float64 {
 	off := abs(q.car.EngineCC - fact.CC)
 	switch {
 	case q.car.EngineCC <= 0 || fact.CC <= 0:
@@ -73,7 +74,7 @@ func (q *query) sizePoints(fact Fact) float64 {
 	return -15
 }
 
-func fuelPoints(listed, known fuelClass) float64 {
+func fuelPoints(listed, known facts.Fuel) float64 {
 	switch {
 	case listed == "" || known == "":
 		return 3
@@ -85,10 +86,10 @@ func fuelPoints(listed, known fuelClass) float64 {
 	return -15
 }
 
-func (q *query) yearPoints(fact Fact) float64 {
-	off := fact.yearsOff(q.car.Year)
+func (q *query) yearPoints(fact facts.Fact) float64 {
+	off := fact.YearsOff(q.car.Year)
 	switch {
-	case q.car.Year == 0 || !fact.dated():
+	case q.car.Year == 0 || !fact.IsDated():
 		return 3
 	case off == 0:
 		return 8

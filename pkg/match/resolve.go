@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/match/facts"
 	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
@@ -108,7 +109,7 @@ func (r *resolver) fuel(fuels []string) (string, []vehicle.Adjustment, error) {
 		fuel, adjusted, err = pickFuel(r.car, chassis.Code{}, r.label, fuels)
 	}
 	calledElectrified := len(r.choice.Electrified) > 0 && r.choice.MatchedBy != vehicle.ByCaller
-	if err == nil && calledElectrified && !isElectrified(classOfWord(fuel)) {
+	if err == nil && calledElectrified && !isElectrified(facts.FuelOf(fuel)) {
 		err = r.notElectrified(fuel)
 	}
 	return fuel, adjusted, err

@@ -8,6 +8,7 @@ import (
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/datatable"
+	"ushuru/pkg/match/facts"
 	"ushuru/pkg/message"
 	"ushuru/pkg/tra/catalogue"
 )
@@ -24,11 +25,11 @@ func (q *query) veto(code chassis.Code, label *indexed) message.Text {
 	switch {
 	case ccFarOff(q.car.EngineCC, label.CC):
 		return unfit("engine", "cc", strconv.Itoa(label.CC), "listed", strconv.Itoa(q.car.EngineCC))
-	case fuelsClash(q.fuelClass(code), label.fuel, classOfPrefix(code) != ""):
+	case fuelsClash(q.fuelClass(code), label.fuel, facts.FuelOfPrefix(code) != ""):
 		return unfit("fuel", "fuel", string(label.fuel), "listed", string(q.fuelClass(code)))
 	case code.Code == "" && q.isWrongDrive(code, label):
 		return unfit("drive", "fuel", string(label.fuel))
-	case q.car.Year != 0 && label.yearsOff(q.car.Year) > maxYearGap:
+	case q.car.Year != 0 && label.YearsOff(q.car.Year) > maxYearGap:
 		return unfit("year", "years", strconv.Itoa(maxYearGap), "listed", strconv.Itoa(q.car.Year))
 	case bodiesConflict(q.body, label.body):
 		return unfit("body", "body", label.body, "listed", q.body)
@@ -88,29 +89,47 @@ func (q *query) fits(code chassis.Code, label *indexed) bool {
 	case class != "" && label.fuel != "" && authorityClass(class) != authorityClass(label.fuel):
 		return false
 	}
-	return q.car.Year == 0 || label.yearsOff(q.car.Year) <= 1
+	return q.car.Year == 0 || label.YearsOff(q.car.Year) <= 1
 }
 
 // agrees reports whether all three are known on both sides and fit.
 func (q *query) agrees(code chassis.Code, label *indexed) bool {
-	sized := q.car.EngineCC > 0 && label.CC > 0 || label.fuel == electric
-	known := sized && q.fuelClass(code) != "" && label.fuel != "" && q.car.Year != 0 && label.dated()
+	sized := q.car.EngineCC > 0 && label.CC > 0 || label.fuel == facts.Electric
+	known := sized && q.fuelClass(code) != "" && label.fuel != "" && q.car.Year != 0 && label.IsDated()
 	return known && q.fits(code, label)
 }
 
 // authorityClass puts a diesel hybrid among the diesels, as the authority does
 // as far as is known.
-func authorityClass(class fuelClass) fuelClass {
-	if class == dieselHybrid {
-		return diesel
+func authorityClass(class facts.Fuel) facts.Fuel {
+	if class == facts.DieselHybrid {
+		return facts.Diesel
 	}
 	return class
 }
 
+// The borders of agreement between engine sizes in cc: listings round.
+const (
+	ccAgrees = 60
+	ccWindow = 100
+)
+
+// ccFarOff reports whether two known engine sizes are more than 10 % apart.
+func ccFarOff(listed, known int) bool {
+	return listed > 0 && known > 0 && 10*abs(listed-known) > known
+}
+
+// Fact returns what is known of the car of a label, from the facts of the catalogue first.
+func (m *Matcher) Fact(label catalogue.Label) facts.Fact {
+	fact := m.options.Facts.Of(label)
+	fact.Fuel = labelFuel(label, fact)
+	return fact
+}
+
 // labelFuel is the fuel of a label's car: a label that says HYBRID is one.
-func labelFuel(label catalogue.Label, fact Fact) fuelClass {
-	if label.Hybrid() && (fact.Fuel == petrol || fact.Fuel == "") {
-		return hybrid
+func labelFuel(label catalogue.Label, fact facts.Fact) facts.Fuel {
+	if label.Hybrid() && (fact.Fuel == facts.Petrol || fact.Fuel == "") {
+		return facts.Hybrid
 	}
 	return fact.Fuel
 }
@@ -119,12 +138,12 @@ func labelFuel(label catalogue.Label, fact Fact) fuelClass {
 // and petrol hybrid clash only when the emission prefix says which the car is:
 // sellers mix the words up, and one
 // code can stand for both.
-func fuelsClash(listed, known fuelClass, sure bool) bool {
+func fuelsClash(listed, known facts.Fuel, sure bool) bool {
 	a, b := authorityClass(listed), authorityClass(known)
 	if a == "" || b == "" || a == b {
 		return false
 	}
-	mixedUp := (a == petrol || a == hybrid) && (b == petrol || b == hybrid)
+	mixedUp := (a == facts.Petrol || a == facts.Hybrid) && (b == facts.Petrol || b == facts.Hybrid)
 	return !mixedUp || sure
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"ushuru/pkg/ai"
 	"ushuru/pkg/ai/aitest"
+	"ushuru/pkg/match/facts"
 	"ushuru/pkg/match/selection"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra/catalogue"
@@ -32,7 +33,7 @@ func smallMatcher(t *testing.T, chooser selection.Chooser) (*Matcher, *catalogue
 		"TOYOTA,PREMIO - ZRT260 - SEDAN,1797,PETROL,2007,2020\n" +
 		"TOYOTA,ALLION - NZT260 - SEDAN,1496,PETROL,2007,2020\n" +
 		"TOYOTA,PRIUS - ZVW30 - HATCHBACK,1797,PETROL & ELECTRIC,2009,2015\n"
-	cat, facts, err := LoadCatalogueCSV(strings.NewReader(catalogue))
+	cat, facts, err := facts.LoadCSV(strings.NewReader(catalogue))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"ushuru/pkg/cli/service"
 	"ushuru/pkg/lab/bench"
 	"ushuru/pkg/match"
+	"ushuru/pkg/match/facts"
 )
 
 // evalCommand evaluates against labelled cases.
@@ -30,7 +31,7 @@ func (c *evalMatch) Run(s *service.Session, matching cli.Matching) error {
 		return err
 	}
 	defer func() { _ = file.Close() }()
-	catalogue, facts, err := match.LoadCatalogueCSV(file)
+	catalogue, known, err := facts.LoadCSV(file)
 	if err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func (c *evalMatch) Run(s *service.Session, matching cli.Matching) error {
 	if err != nil {
 		return err
 	}
-	options.Facts = facts
+	options.Facts = known
 	return bench.EvaluateMatch(s.Ctx, cases, s.Out, match.New(options), catalogue, c.Lines)
 }
 

@@ -6,22 +6,23 @@ import (
 	"testing"
 
 	"ushuru/pkg/match"
+	"ushuru/pkg/match/facts"
 	"ushuru/pkg/testenv"
 	"ushuru/pkg/tra/catalogue"
 )
 
-func simulatedCatalogue(t testing.TB) (*catalogue.Catalogue, match.Facts) {
+func simulatedCatalogue(t testing.TB) (*catalogue.Catalogue, facts.Facts) {
 	t.Helper()
 	file, err := os.Open(testenv.Reference(t, "matching", "catalogue.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	cat, facts, err := match.LoadCatalogueCSV(file)
+	cat, given, err := facts.LoadCSV(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return cat, facts
+	return cat, given
 }
 
 func readDevCases(t *testing.T) []Case {
@@ -41,11 +42,11 @@ func readDevCases(t *testing.T) []Case {
 // TestDevelopmentCases holds matching without an AI to its targets: no wrong
 // label, and every label that a code decides.
 func TestDevelopmentCases(t *testing.T) {
-	cat, facts := simulatedCatalogue(t)
+	cat, given := simulatedCatalogue(t)
 	for _, known := range []struct {
 		name  string
-		facts match.Facts
-	}{{"facts of the catalogue", facts}, {"facts of the codes alone", nil}} {
+		facts facts.Facts
+	}{{"facts of the catalogue", given}, {"facts of the codes alone", nil}} {
 		t.Run(known.name, func(t *testing.T) {
 			matcher, report := match.New(match.Options{Facts: known.facts}), NewReport()
 			for _, c := range readDevCases(t) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ushuru/pkg/match"
+	"ushuru/pkg/match/facts"
 	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
@@ -20,7 +21,7 @@ func TestDrives(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	catalogue, facts, err := match.LoadCatalogueCSV(file)
+	catalogue, known, err := facts.LoadCSV(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,7 @@ func TestDrives(t *testing.T) {
 	if err != nil || len(cases) < 80 {
 		t.Fatalf("%d cases, %v", len(cases), err)
 	}
-	matcher, report := match.New(match.Options{Facts: facts}), NewReport()
+	matcher, report := match.New(match.Options{Facts: known}), NewReport()
 	twins, first := 0, 0
 	for _, c := range cases {
 		result, err := Run(t.Context(), matcher, c, catalogue)
@@ -71,10 +72,10 @@ func TestDrives(t *testing.T) {
 // TestNoPetrolEntryOfACarCalledAHybrid runs every petrol entry of the simulated
 // catalogue twice: as it is, and with HYBRID in the title.
 func TestNoPetrolEntryOfACarCalledAHybrid(t *testing.T) {
-	cat, facts := simulatedCatalogue(t)
-	matcher := match.New(match.Options{Facts: facts})
+	cat, known := simulatedCatalogue(t)
+	matcher := match.New(match.Options{Facts: known})
 	asked, first, accepted, controls := 0, 0, 0, 0
-	for key, fact := range facts {
+	for key, fact := range known {
 		label := catalogue.ParseLabel(catalogue.Make{Name: key.Make}, key.Label)
 		year := max(fact.From, fact.To)
 		if fact.Fuel != "petrol" || year == 0 || len(label.Codes) == 0 {
@@ -96,7 +97,7 @@ func TestNoPetrolEntryOfACarCalledAHybrid(t *testing.T) {
 			continue // the model has no electrified entry of that time
 		}
 		asked++
-		if len(scored) > 0 && isElectrified(facts[match.FactKey{Make: scored[0].Make, Label: scored[0].ModelBody}].Fuel) {
+		if len(scored) > 0 && isElectrified(known[facts.Key{Make: scored[0].Make, Label: scored[0].ModelBody}].Fuel) {
 			first++
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"ushuru/pkg/match"
+	"ushuru/pkg/match/facts"
 	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
@@ -28,7 +29,7 @@ var bands = []struct {
 }{{2501, "2501 - 9999 CC"}, {2001, "2001 - 2500 CC"}, {1501, "1501 - 2000 CC"}, {1001, "1001 - 1500 CC"}, {0, "1 - 1000 CC"}}
 
 // fuels are the authority's names of fuels; PETROL for all others.
-var fuels = map[string]string{
+var fuels = map[facts.Fuel]string{
 	"electric": "ELECTRIC", "diesel": "DIESEL", "diesel hybrid": "DIESEL", "petrol hybrid": "PETROL & ELECTRIC",
 }
 
@@ -42,7 +43,7 @@ func (l expectedLists) List(_ context.Context, mk catalogue.Make, v catalogue.Ve
 	case v.Country == "":
 		return []string{"JAPAN"}, nil
 	case v.FuelType == "":
-		class := cmp.Or(string(fact.Fuel), match.FuelClass(l.car.Fuel))
+		class := cmp.Or(fact.Fuel, facts.FuelOf(l.car.Fuel))
 		return []string{cmp.Or(fuels[class], "PETROL")}, nil
 	}
 	name := bands[len(bands)-1].name
@@ -55,7 +56,7 @@ func (l expectedLists) List(_ context.Context, mk catalogue.Make, v catalogue.Ve
 	return []string{name}, nil
 }
 
-func (l expectedLists) years(fact match.Fact) (years []string) {
+func (l expectedLists) years(fact facts.Fact) (years []string) {
 	from, to := fact.From, fact.To
 	switch {
 	case from == 0 && to == 0:

@@ -1,4 +1,4 @@
-package match
+package facts
 
 import (
 	"bufio"
@@ -11,12 +11,12 @@ import (
 	"ushuru/pkg/tra/catalogue"
 )
 
-// LoadCatalogueCSV reads a catalogue from comma-separated text with a header
+// LoadCSV reads a catalogue from comma-separated text with a header
 // row, and what it says of the labels' cars. The columns make and label are
 // needed; cc, fuel, year_from and year_to give facts where the header has
 // them; others are ignored, and so are lines that begin with #. The makes are
 // numbered from 1 in their order: such numbers mean nothing to the authority.
-func LoadCatalogueCSV(in io.Reader) (*catalogue.Catalogue, Facts, error) {
+func LoadCSV(in io.Reader) (*catalogue.Catalogue, Facts, error) {
 	buffered := bufio.NewReader(in)
 	if mark, _ := buffered.Peek(3); string(mark) == "\ufeff" {
 		_, _ = buffered.Discard(3)
@@ -75,7 +75,7 @@ func (t *catalogueTable) add(row []string) bool {
 	}
 	t.makes[i].Labels = append(t.makes[i].Labels, label)
 	fact := readFact(cell("cc"), cell("fuel"), cell("year_from"), cell("year_to"))
-	if key := (FactKey{mk, label}); fact != (Fact{}) {
+	if key := (Key{mk, label}); fact != (Fact{}) {
 		if other, twice := t.facts[key]; twice {
 			fact = common(fact, other)
 		}

@@ -1,4 +1,6 @@
-package match
+// Package facts has what is known of cars apart from the authority: what a fuel word or an
+// emission prefix says, and the engine, fuel, years and make of chassis codes.
+package facts
 
 import (
 	_ "embed"
@@ -14,17 +16,17 @@ import (
 // Fact is what is known of a label's car. The authority's catalogue has only
 // texts; its years and fuels come one list at a time.
 type Fact struct {
-	CC       int       // engine size; 0: not known, or electric
-	Fuel     fuelClass // "": not known
-	From, To int       // years of production; both 0: not known, To 0 alone: still made
+	CC       int  // engine size; 0: not known, or electric
+	Fuel     Fuel // "": not known
+	From, To int  // years of production; both 0: not known, To 0 alone: still made
 }
 
 // Facts are the facts of labels, by make and text. They go before what this
 // package knows of chassis codes by itself.
-type Facts map[FactKey]Fact
+type Facts map[Key]Fact
 
-// FactKey is a label of a make, both as the authority spells them.
-type FactKey struct{ Make, Label string }
+// Key is a label of a make, both as the authority spells them.
+type Key struct{ Make, Label string }
 
 //go:embed facts.csv
 var factTable string
@@ -54,7 +56,7 @@ var knownCodes = sync.OnceValue(func() codeFacts {
 // readFact reads the cells of a table; what it cannot read is not known.
 func readFact(cc, fuel, from, to string) Fact {
 	number := func(s string) int { n, _ := strconv.Atoi(s); return n }
-	return Fact{number(cc), classOfWord(fuel), number(from), number(to)}
+	return Fact{number(cc), FuelOf(fuel), number(from), number(to)}
 }
 
 // common returns the values on which two facts agree, and the years of both.
@@ -66,7 +68,7 @@ func common(a, b Fact) Fact {
 		a.Fuel = ""
 	}
 	switch {
-	case !a.dated() || !b.dated():
+	case !a.IsDated() || !b.IsDated():
 		a.From, a.To = 0, 0
 	default:
 		a.From = min(a.From, b.From)
@@ -77,10 +79,10 @@ func common(a, b Fact) Fact {
 	return a
 }
 
-// of finds the facts of a label: the facts given for the label, else those of its code and model,
+// Of finds the facts of a label: the facts given for the label, else those of its code and model,
 // else those of its code alone. Codes whose facts disagree give none.
-func (f Facts) of(label catalogue.Label) Fact {
-	fact, given := f[FactKey{label.Make.Name, label.Text}]
+func (f Facts) Of(label catalogue.Label) Fact {
+	fact, given := f[Key{label.Make.Name, label.Text}]
 	if given {
 		return fact
 	}
@@ -99,25 +101,18 @@ func (f Facts) of(label catalogue.Label) Fact {
 	return fact
 }
 
-// FactOf returns what is known of the car of a label apart from the authority.
-func FactOf(label catalogue.Label) Fact { return Facts(nil).of(label) }
+// Of returns what is known of the car of a label apart from the authority.
+func Of(label catalogue.Label) Fact { return Facts(nil).Of(label) }
 
-// Fact returns what is known of the car of a label, from the facts of the catalogue first.
-func (m *Matcher) Fact(label catalogue.Label) Fact {
-	fact := m.options.Facts.of(label)
-	fact.Fuel = labelFuel(label, fact)
-	return fact
-}
-
-// isReal reports whether a code is known to be one of the make's, listed by the
+// IsCode reports whether a code is known to be one of the make's, listed by the
 // authority or not.
-func isReal(mk catalogue.Make, code string) bool {
+func IsCode(mk catalogue.Make, code string) bool {
 	_, ok := knownCodes().byCode[[2]string{chassis.NameKey(mk.Name), code}]
 	return ok
 }
 
-// years returns the years of production for a message.
-func (f Fact) years() string {
+// Years returns the years of production for a message.
+func (f Fact) Years() string {
 	switch {
 	case f.To == 0:
 		return fmt.Sprintf("from %d", f.From)
@@ -127,10 +122,11 @@ func (f Fact) years() string {
 	return fmt.Sprintf("%d to %d", f.From, f.To)
 }
 
-func (f Fact) dated() bool { return f.From != 0 || f.To != 0 }
+// IsDated reports whether a year of production is known.
+func (f Fact) IsDated() bool { return f.From != 0 || f.To != 0 }
 
-// yearsOff is how many years a year lies outside those of production.
-func (f Fact) yearsOff(year int) int {
+// YearsOff is how many years a year lies outside those of production.
+func (f Fact) YearsOff(year int) int {
 	switch {
 	case f.From != 0 && year < f.From:
 		return f.From - year
@@ -138,17 +134,6 @@ func (f Fact) yearsOff(year int) int {
 		return year - f.To
 	}
 	return 0
-}
-
-// The borders of agreement between engine sizes in cc: listings round.
-const (
-	ccAgrees = 60
-	ccWindow = 100
-)
-
-// ccFarOff reports whether two known engine sizes are more than 10 % apart.
-func ccFarOff(listed, known int) bool {
-	return listed > 0 && known > 0 && 10*abs(listed-known) > known
 }
 
 // CodeYears returns when cars of a code were built, of whatever make: 0 and 0
