@@ -64,9 +64,10 @@ func signalOf(car vehicle.Car, code chassis.Code) signal {
 // electrifiedWords are the words of names, grades and fuels that mean an
 // electric drive (makers' and exporters' pages).
 var electrifiedWords = map[string]facts.Fuel{
-	"HYBRID": facts.Hybrid, "HV": facts.Hybrid, "HEV": facts.Hybrid, "PHEV": facts.Hybrid, "PHV": facts.Hybrid, "MHEV": facts.Hybrid, "PLUGIN": facts.Hybrid,
-	"EPOWER": facts.Hybrid, "EHEV": facts.Hybrid, "IMMD": facts.Hybrid, "IDCD": facts.Hybrid, "SHYBRID": facts.Hybrid, "EBOXER": facts.Hybrid,
-	"E POWER": facts.Hybrid, "E HEV": facts.Hybrid, "I MMD": facts.Hybrid, "I DCD": facts.Hybrid, "E BOXER": facts.Hybrid, "PLUG IN": facts.Hybrid,
+	"HYBRID": facts.Hybrid, "HV": facts.Hybrid, "HEV": facts.Hybrid, "PHEV": facts.Hybrid, "PHV": facts.Hybrid,
+	"MHEV": facts.Hybrid, "PLUGIN": facts.Hybrid, "EPOWER": facts.Hybrid, "EHEV": facts.Hybrid, "IMMD": facts.Hybrid,
+	"IDCD": facts.Hybrid, "SHYBRID": facts.Hybrid, "EBOXER": facts.Hybrid, "E POWER": facts.Hybrid, "E HEV": facts.Hybrid,
+	"I MMD": facts.Hybrid, "I DCD": facts.Hybrid, "E BOXER": facts.Hybrid, "PLUG IN": facts.Hybrid,
 	"EV": facts.Electric, "BEV": facts.Electric,
 }
 

@@ -43,12 +43,13 @@ func namedClass(car vehicle.Car) facts.Fuel {
 // withoutFuelConflict removes the labels that name a hybrid when the car is
 // certainly not one: its prefix says petrol, or it is a diesel or electric. The
 // word petrol alone is not a conflict. When no label is left it returns a refusal.
-func (q *query) withoutFuelConflict(code chassis.Code, exact, relaxed []catalogue.Label) (_, _ []catalogue.Label, conflict error) {
+func (q *query) withoutFuelConflict(code chassis.Code, exact, relaxed []catalogue.Label) (_, _ []catalogue.Label, _ error) {
 	if !slices.ContainsFunc(exact, catalogue.Label.Hybrid) && !slices.ContainsFunc(relaxed, catalogue.Label.Hybrid) {
 		return exact, relaxed, nil
 	}
 	class := q.fuelClass(code)
-	if class == "" || class == facts.Hybrid || class == facts.DieselHybrid || class == facts.Petrol && facts.FuelOfPrefix(code) != facts.Petrol {
+	mayBe := class == "" || class == facts.Hybrid || class == facts.DieselHybrid
+	if mayBe || class == facts.Petrol && facts.FuelOfPrefix(code) != facts.Petrol {
 		return exact, relaxed, nil
 	}
 	kept, keptRelaxed := notHybrid(exact), notHybrid(relaxed)

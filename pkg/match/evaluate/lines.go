@@ -103,7 +103,9 @@ func readLine(r *bufio.Reader) (text []byte, long bool, err error) {
 }
 
 // answerLine matches the listing of one line.
-func answerLine(ctx context.Context, matcher *match.Matcher, text []byte, number int, cat *catalogue.Catalogue, explain bool) answer {
+func answerLine(
+	ctx context.Context, matcher *match.Matcher, text []byte, number int, cat *catalogue.Catalogue, explain bool,
+) answer {
 	var l line
 	if err := json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &l); err != nil {
 		message := fmt.Sprintf("line %d is not a JSON object of a listing: %v", number, err)

@@ -11,6 +11,7 @@ import (
 // Fuel is what drives a car, whatever the words.
 type Fuel string
 
+// The fuels.
 const (
 	Petrol       Fuel = "petrol"
 	Diesel       Fuel = "diesel"
