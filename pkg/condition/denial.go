@@ -43,12 +43,7 @@ func (r *reader) deny(kind string, tok *token) { //nolint:cyclop // one case for
 		return
 	case len(r.parts) > 0 && kind != "fine":
 		r.open = nil
-		for _, p := range r.parts {
-			if e, found := effectOf(classOf(p), "no"); found {
-				r.statement(e, classOf(p), tok)
-			}
-		}
-		r.open, r.parts = nil, nil
+		r.lack("no", r.parts, tok)
 		return
 	case len(r.parts) > 0:
 		for _, p := range r.parts {
@@ -100,13 +95,18 @@ func (r *reader) lacksFunction(tok *token) bool {
 	for _, s := range r.open {
 		s.dropped = true
 	}
+	r.lack("nofunc", parts, tok)
+	return true
+}
+
+// lack adds what it means that parts are missing or do not work.
+func (r *reader) lack(finding string, parts []*token, tok *token) {
 	for _, p := range parts {
-		if e, found := effectOf(classOf(p), "nofunc"); found {
+		if e, found := effectOf(classOf(p), finding); found {
 			r.statement(e, classOf(p), tok)
 		}
 	}
 	r.open, r.parts = nil, nil
-	return true
 }
 
 // isReplacedMeter reports whether the meter was replaced, as far as is said with a record.

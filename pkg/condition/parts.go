@@ -30,9 +30,6 @@ func (r *reader) startNoun() {
 	}
 }
 
-// partsHere counts the parts of this item that have no finding yet.
-func (r *reader) partsHere() int { return len(r.parts) }
-
 // structural are the classes of parts that a car stands and falls with.
 var structural = []string{"frame", "floor", "roof", "semi"}
 

@@ -176,12 +176,12 @@ func (r *reader) predicate(tok *token, list []*token, i int) { //nolint:cyclop /
 		r.deny("fine", tok)
 	case finds && tok.has("deny") && len(r.parts) == 0, findingName(tok) == "noout" && len(r.parts) == 0 && len(r.open) > 0:
 		r.deny("no", tok)
-	case tok.has("part") && (!finds || r.partsHere() == 0):
+	case tok.has("part") && (!finds || len(r.parts) == 0):
 		r.startNoun()
 		r.part(tok)
 	case tok.has("suspect") && len(r.open) > 0:
 		r.suspect(tok)
-	case finds && (!tok.has("say") || r.partsHere() > 0):
+	case finds && (!tok.has("say") || len(r.parts) > 0):
 		r.find(tok)
 	case tok.has("say"):
 		r.say(tok)
@@ -236,7 +236,7 @@ func nounFollows(list []*token, i int) bool {
 // isPrefix reports whether a word follows a no at once, and nothing stands before it to
 // deny: 無事故, not 修復歴無.
 func (r *reader) isPrefix(list []*token, i int) bool {
-	return len(r.open) == 0 && r.partsHere() == 0 && i+1 < len(list) &&
+	return len(r.open) == 0 && len(r.parts) == 0 && i+1 < len(list) &&
 		(list[i+1].has("find") || list[i+1].has("say")) && list[i+1].start == list[i].end
 }
 

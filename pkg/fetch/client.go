@@ -23,8 +23,6 @@ import (
 
 	"github.com/gocolly/colly/v2"
 	"github.com/redis/go-redis/v9"
-
-	"ushuru/pkg/message"
 )
 
 // What a zero in Options means.
@@ -194,7 +192,7 @@ func (c *Client) collector(ctx context.Context, r Request) *colly.Collector {
 	collector.WithTransport(guarded{c.transport, c.options.AllowLoopback, maxBody})
 	collector.SetRedirectHandler(func(next *http.Request, via []*http.Request) error {
 		if len(via) > maxRedirects {
-			return &Error{Notice: message.New("error/fetch_failed.loop", nil)}
+			return Fail("error/fetch_failed.loop", nil)
 		}
 		u, err := CheckURL(next.URL.String(), c.options.AllowLoopback)
 		if err != nil {

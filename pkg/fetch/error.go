@@ -49,12 +49,9 @@ func (e *Error) Error() string { return e.Message }
 // Unwrap returns the private cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-func invalid(key string, cause error) error {
+// Fail returns the lasting failure of a key of the table of texts.
+func Fail(key string, cause error) *Error {
 	return &Error{Notice: message.New(key, nil), Cause: cause}
-}
-
-func forbidden(key string) error {
-	return &Error{Notice: message.New(key, nil)}
 }
 
 // classify turns what the HTTP client returned into an *Error. isKnown reports
@@ -69,15 +66,15 @@ func classify(err error, isKnown func(host string) bool) error {
 	case errors.As(err, &own):
 		return own
 	case errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrProhibitedPort), errors.Is(err, ssrf.ErrProhibitedNetwork):
-		return &Error{Notice: message.New("error/url_forbidden.not_public", nil), Cause: err}
+		return Fail("error/url_forbidden.not_public", err)
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
 		return &Error{Notice: message.New("error/fetch_timeout", nil), Cause: err, Retryable: true}
 	case errors.As(err, &lookup) && isKnown != nil && isKnown(strings.TrimSuffix(lookup.Name, ".")):
 		return &Error{Notice: message.New("error/fetch_failed.resolver", nil), Cause: err, Retryable: true}
 	case errors.As(err, &lookup) && lookup.IsNotFound:
-		return &Error{Notice: message.New("error/fetch_failed.no_host", nil), Cause: err}
+		return Fail("error/fetch_failed.no_host", err)
 	case errors.As(err, &certificate):
-		return &Error{Notice: message.New("error/fetch_failed.certificate", nil), Cause: err}
+		return Fail("error/fetch_failed.certificate", err)
 	}
 	return &Error{Notice: message.New("error/fetch_failed.unreachable", nil), Cause: err, Retryable: true}
 }

@@ -29,7 +29,7 @@ func (c *Client) Post(ctx context.Context, rawURL string, header http.Header, bo
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(body))
 	if err != nil {
-		return 0, nil, nil, invalid("error/url_invalid", err)
+		return 0, nil, nil, Fail("error/url_invalid", err)
 	}
 	request.Header = header.Clone()
 	client := http.Client{

@@ -125,7 +125,7 @@ func (r *robots) check(ctx context.Context, u *url.URL) error {
 			Notice: message.New("error/fetch_failed.robots", nil), Retryable: true, Wait: robotsRetryDelay,
 		}
 	case !entry.rules.allows(u):
-		return &Error{Notice: message.New("error/robots_forbidden", nil)}
+		return Fail("error/robots_forbidden", nil)
 	}
 	return nil
 }

@@ -14,7 +14,6 @@ import (
 
 	"code.dny.dev/ssrf"
 
-	"ushuru/pkg/message"
 	"ushuru/pkg/trace"
 )
 
@@ -110,14 +109,11 @@ func (g guarded) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	if encoding := response.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		_ = response.Body.Close()
-		return nil, &Error{
-			Notice: message.New("error/fetch_failed.encoding", nil),
-			Cause:  errors.New("content encoding " + encoding),
-		}
+		return nil, Fail("error/fetch_failed.encoding", errors.New("content encoding "+encoding))
 	}
 	if response.ContentLength > g.maxBody {
 		_ = response.Body.Close()
-		return nil, tooLarge()
+		return nil, Fail("error/fetch_too_large", nil)
 	}
 	response.Body = &capped{ReadCloser: response.Body, left: g.maxBody}
 	// colly would decompress an unmarked body by its content type or file name,
@@ -141,11 +137,7 @@ func (c *capped) Read(p []byte) (int, error) {
 	n, err := c.ReadCloser.Read(p)
 	c.left -= int64(n)
 	if c.left < 0 {
-		return n, tooLarge()
+		return n, Fail("error/fetch_too_large", nil)
 	}
 	return n, err
-}
-
-func tooLarge() error {
-	return &Error{Notice: message.New("error/fetch_too_large", nil)}
 }

@@ -52,7 +52,7 @@ func CheckURL(rawURL string, allowLoopback bool) (*url.URL, error) {
 		u.Path = "/"
 	}
 	if len(u.String()) > maxURL {
-		return nil, invalid("error/url_invalid.long", nil)
+		return nil, Fail("error/url_invalid.long", nil)
 	}
 	return u, nil
 }
@@ -61,20 +61,20 @@ func CheckURL(rawURL string, allowLoopback bool) (*url.URL, error) {
 func parseURL(rawURL string) (*url.URL, error) {
 	switch {
 	case rawURL == "":
-		return nil, invalid("error/url_invalid.required", nil)
+		return nil, Fail("error/url_invalid.required", nil)
 	case len(rawURL) > maxURL:
-		return nil, invalid("error/url_invalid.long", nil)
+		return nil, Fail("error/url_invalid.long", nil)
 	case strings.ContainsFunc(rawURL, unicode.IsControl), strings.Contains(rawURL, `\`):
-		return nil, invalid("error/url_invalid.characters", nil)
+		return nil, Fail("error/url_invalid.characters", nil)
 	}
 	u, err := url.Parse(rawURL)
 	switch {
 	case err == nil && u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https":
-		return nil, forbidden("error/url_forbidden.scheme")
+		return nil, Fail("error/url_forbidden.scheme", nil)
 	case err != nil || u.Scheme == "" || u.Opaque != "" || u.Hostname() == "":
-		return nil, invalid("error/url_invalid.incomplete", err)
+		return nil, Fail("error/url_invalid.incomplete", err)
 	case u.User != nil:
-		return nil, forbidden("error/url_forbidden.user")
+		return nil, Fail("error/url_forbidden.user", nil)
 	}
 	return u, nil
 }
@@ -84,20 +84,20 @@ func checkHost(name string, allowLoopback bool) (host string, loopback bool, err
 	address, err := netip.ParseAddr(name)
 	if err != nil {
 		if host, err = asciiName(name); err != nil {
-			return "", false, invalid("error/url_invalid.host", err)
+			return "", false, Fail("error/url_invalid.host", err)
 		}
 		if !endsInNumber(host) {
 			return checkName(host, allowLoopback)
 		}
 		if address, err = parseIPv4(host); err != nil {
-			return "", false, invalid("error/url_invalid.host", err)
+			return "", false, Fail("error/url_invalid.host", err)
 		}
 	}
 	if allowLoopback && address.IsLoopback() {
 		return address.String(), true, nil
 	}
 	if address.Zone() != "" || dialGuard.SafeAddr(address) != nil {
-		return "", false, forbidden("error/url_forbidden.not_public")
+		return "", false, Fail("error/url_forbidden.not_public", nil)
 	}
 	return address.String(), false, nil
 }
@@ -107,11 +107,11 @@ func checkName(host string, allowLoopback bool) (string, bool, error) {
 		return host, true, nil
 	}
 	if !strings.Contains(host, ".") {
-		return "", false, forbidden("error/url_forbidden.not_public")
+		return "", false, Fail("error/url_forbidden.not_public", nil)
 	}
 	for _, suffix := range privateSuffixes {
 		if host == suffix || strings.HasSuffix(host, "."+suffix) {
-			return "", false, forbidden("error/url_forbidden.not_public")
+			return "", false, Fail("error/url_forbidden.not_public", nil)
 		}
 	}
 	return host, false, nil
@@ -161,10 +161,10 @@ func checkPort(u *url.URL, loopback bool) (string, error) {
 	}
 	port, err := strconv.ParseUint(text, 10, 16)
 	if err != nil || port == 0 {
-		return "", invalid("error/url_invalid.port", err)
+		return "", Fail("error/url_invalid.port", err)
 	}
 	if port != 80 && port != 443 && !loopback {
-		return "", forbidden("error/url_forbidden.port")
+		return "", Fail("error/url_forbidden.port", nil)
 	}
 	if u.Scheme == "http" && port == 80 || u.Scheme == "https" && port == 443 {
 		return "", nil

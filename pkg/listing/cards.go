@@ -43,7 +43,7 @@ func readCards(budget *dom.Budget, p *fetch.Page) ([]Card, error) {
 		}
 	}
 	if len(cards) == 0 {
-		return nil, outcome("error/not_a_listing.list")
+		return nil, fetch.Fail("error/not_a_listing.list", nil)
 	}
 	return cards, nil
 }

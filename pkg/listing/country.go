@@ -235,18 +235,3 @@ func isRetail(country string, isDomestic bool, doc *page.Document) bool {
 	}
 	return isDomestic || phrases[retailPhrase].InLong(doc.Words())
 }
-
-// checkDollar warns when a price was not taken because its dollars are not known.
-func (l *Listing) checkDollar() {
-	for _, f := range l.Fields {
-		if f.Name != claim.FieldPrice || f.Source != "" {
-			continue
-		}
-		for _, other := range f.Others {
-			if other.Code == claim.ReasonDollar {
-				l.warn("price_currency_unknown", values{"price": other.Value})
-				return
-			}
-		}
-	}
-}

@@ -37,11 +37,9 @@ func (l *Listing) crossCheck() {
 
 // discard removes the value of a field and keeps it in Others, with the reason.
 func (l *Listing) discard(name, why string) {
-	for i := range l.Fields {
-		if f := &l.Fields[i]; f.Name == name && f.Source != "" {
-			f.Others = append(f.Others, Other{Value: f.Value, Source: f.Source, Rank: f.Rank}.because(why))
-			f.Value, f.Source, f.Rank = "", "", 0
-		}
+	if f := l.field(name); f.Source != "" {
+		f.Others = append(f.Others, Other{Value: f.Value, Source: f.Source, Rank: f.Rank}.because(why))
+		f.Value, f.Source, f.Rank = "", "", 0
 	}
 }
 

@@ -33,6 +33,10 @@ const (
 	gonePhrase     = "gone"
 	headPhrase     = "head"
 	ifPhrase       = "if"
+	removalPhrase  = "removal"
+	salePhrase     = "sale"
+	resultPhrase   = "result"
+	searchPhrase   = "search"
 )
 
 // abbreviations stand for parts of phrases: what follows the name of a part for sale,

@@ -85,11 +85,10 @@ func readDocument(doc *page.Document) (*Listing, error) {
 	sold, gone := notices(doc)
 	listing := resolve(found, doc)
 	listing.setCountry(doc)
-	if found.Miles && listing.Car.MileageKM != nil && strings.HasSuffix(listing.field(claim.FieldMileage), " miles") {
+	if found.Miles && listing.Car.MileageKM != nil && strings.HasSuffix(listing.field(claim.FieldMileage).Value, " miles") {
 		listing.note("in_miles", nil)
 	}
 	listing.setCondition(doc)
-	listing.checkDollar()
 	listing.unclearPrice()
 	if sold || gone {
 		if err := checkNotice(listing, found, doc, sold); err != nil {

@@ -27,7 +27,7 @@ func checkStatus(page *fetch.Page) error {
 	case http.StatusOK:
 		return nil
 	case http.StatusNotFound, http.StatusGone:
-		return outcome("error/listing_gone")
+		return fetch.Fail("error/listing_gone", nil)
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		return &fetch.Error{
 			Notice: message.New("error/listing_blocked.moment", nil), Retryable: true,
@@ -37,7 +37,7 @@ func checkStatus(page *fetch.Page) error {
 	if page.Status >= 500 || page.Status < 200 || page.Status >= 300 && page.Status < 400 {
 		return page.StatusError()
 	}
-	return outcome("error/listing_blocked")
+	return fetch.Fail("error/listing_blocked", nil)
 }
 
 // challenges are the marks of pages that ask for proof of a person (AWS WAF,
@@ -47,14 +47,6 @@ var challenges = []string{
 	"awsWafCookieDomainList", "gokuProps", "token.awswaf.com", "challenge-container", "challenge.js",
 	"cf-challenge", "challenges.cloudflare.com", "Just a moment", "/recaptcha?url=", "captcha-delivery", "Access Denied",
 }
-
-// removals are phrases that sites write, with status 200, in place of a listing.
-var removals = []string{
-	"no longer available", "no longer exists", "has been removed", "not found", "has been deleted", "listing has expired",
-}
-
-// sales are such phrases for a car that has been sold.
-var sales = []string{"has been sold", "already been sold", "already sold", "is sold"}
 
 // checkNotice handles a page that says that its car has been sold, or is no longer
 // there. When the page still describes the car that its title names, the car counts as
@@ -66,11 +58,11 @@ func checkNotice(l *Listing, c *claim.List, doc *page.Document, sold bool) error
 		c.Sold = true
 		return nil
 	case isChallenge(doc):
-		return outcome("error/listing_blocked")
+		return fetch.Fail("error/listing_blocked", nil)
 	case sold:
-		return outcome("error/listing_sold")
+		return fetch.Fail("error/listing_sold", nil)
 	}
-	return outcome("error/listing_gone")
+	return fetch.Fail("error/listing_gone", nil)
 }
 
 // checkListing returns nil for a listing, and for any other page the error that
@@ -89,26 +81,26 @@ func checkListing(l *Listing, c *claim.List, doc *page.Document) error {
 			l.setSold()
 			return nil
 		}
-		return outcome("error/listing_sold")
+		return fetch.Fail("error/listing_sold", nil)
 	}
 	switch {
 	case isChallenge(doc):
-		return outcome("error/listing_blocked")
+		return fetch.Fail("error/listing_blocked", nil)
 	case several:
 		listed, _ := list()
 		return severalCars(listed)
-	case c.Sold, containsAny(doc, sales):
-		return outcome("error/listing_sold")
-	case containsAny(doc, removals):
-		return outcome("error/listing_gone")
+	case c.Sold, announces(doc, salePhrase):
+		return fetch.Fail("error/listing_sold", nil)
+	case announces(doc, removalPhrase):
+		return fetch.Fail("error/listing_gone", nil)
 	case strings.Contains(strings.ToLower(doc.URL.Path), "login"):
-		return outcome("error/not_a_listing.members")
+		return fetch.Fail("error/not_a_listing.members", nil)
 	case redirectedAway(doc):
-		return outcome("error/listing_blocked.redirect")
+		return fetch.Fail("error/listing_blocked.redirect", nil)
 	case len(doc.Page.Body) < sites.Named(sites.NameOf(doc.URL.Hostname())).MinSize:
-		return outcome("error/listing_blocked.small")
+		return fetch.Fail("error/listing_blocked.small", nil)
 	case isAppShell(doc):
-		return outcome("error/not_a_listing.script")
+		return fetch.Fail("error/not_a_listing.script", nil)
 	}
 	return notOneCar(l)
 }
@@ -121,14 +113,14 @@ func notOneCar(l *Listing) error {
 		{"make", l.Car.Make},
 		{"model", l.Car.Model},
 		{"year", yearText(l.Car.Year)},
-		{"chassis_code_or_engine_size", l.Car.ModelCode + l.field(claim.FieldEngine)},
+		{"chassis_code_or_engine_size", l.Car.ModelCode + l.field(claim.FieldEngine).Value},
 	} {
 		if field.value == "" {
 			names = append(names, field.name)
 		}
 	}
 	if len(names) == 0 || len(names) > 3 {
-		return outcome("error/not_a_listing")
+		return fetch.Fail("error/not_a_listing", nil)
 	}
 	found := message.Values{"fields": strings.Join(names, ", ")}
 	return &fetch.Error{Notice: message.New("error/not_a_listing.missing", found)}
@@ -204,9 +196,9 @@ func isChallenge(doc *page.Document) bool {
 	return false
 }
 
-// containsAny reports whether one of the phrases is in the title, in the first
+// announces reports whether a phrase of a kind is in the title, in the first
 // heading or, on a short page, at the beginning of its text.
-func containsAny(doc *page.Document, phrases []string) bool {
+func announces(doc *page.Document, kind string) bool {
 	said := doc.Title
 	if h1 := doc.Tags[atom.H1]; len(h1) > 0 {
 		said += " " + dom.Text(h1[0])
@@ -214,13 +206,7 @@ func containsAny(doc *page.Document, phrases []string) bool {
 	if b := page.Body(doc); b != nil && len(doc.Page.Body) < 20_000 {
 		said += " " + dom.Text(b)
 	}
-	said = strings.ToLower(said)
-	for _, words := range phrases {
-		if strings.Contains(said, words) {
-			return true
-		}
-	}
-	return false
+	return says(kind, said)
 }
 
 // Codes of the errors of this package; they come as *fetch.Error.
@@ -232,7 +218,3 @@ const (
 
 	PageUnreadable = page.PageUnreadable // costs too much to read; temporary when it took too long
 )
-
-func outcome(key string) error {
-	return &fetch.Error{Notice: message.New(key, nil)}
-}

@@ -37,18 +37,6 @@ const (
 	maxListedText = 120
 )
 
-// resultHead matches a title or heading that counts or pages what a search has found, whatever
-// else it names; searchHead one that names a search where it names no car by year or code.
-var (
-	resultHead = regexp.MustCompile(`(?i)\b\d[\d,.]*\s+(?:results?|matches|` +
-		`(?:used |new )?(?:cars|vehicles|listings|adverts|ads|offers|autos)|(?:car|vehicle|listing|advert|offer) found)\b|` +
-		`\bpage \d+\b|\bsearch results?\b|\bmatokeo \d|\bmagari \d`)
-	searchHead = regexp.MustCompile(`(?i)\bfor sale (?:by|in|near)\b|\bnear (?:you|me)\b|` +
-		`\b(?:used|new) (?:cars|vehicles)\b|\b(?:cars|vehicles|autos) for sale\b|` +
-		`\bcompare\b|\bfavou?rites\b|\bwish ?list\b|\bshortlist\b|\bstock ?list\b|\bmagari yanayouzwa\b|` +
-		`(?m)^used \D{2,40} for sale\b`)
-)
-
 // listsCars reports a page of several cars, none of which is its own: it is counted before a
 // value is believed. A car that the page's address, a table of facts outside all cards, or a
 // heading with a year or a code names is the page's own, and the others are its neighbours;
@@ -73,12 +61,12 @@ func listsCars(l *Listing, c *claim.List, doc *page.Document, list func() ([]veh
 func headsList(l *Listing, doc *page.Document, listed int, isMany bool) bool {
 	head := headOf(doc)
 	switch {
-	case resultHead.MatchString(head):
+	case says(resultPhrase, head):
 		return true
 	case claim.YearIn(head) != "" || namesCode(head, l.Car.ModelCode):
 		return isMany && (!isCar(l, doc) || forSale.MatchString(head))
 	}
-	return isMany || searchHead.MatchString(head) && (listed > 0 || isCar(l, doc)) || sites.Of(doc).Cards != nil && listed > 0
+	return isMany || says(searchPhrase, head) && (listed > 0 || isCar(l, doc)) || sites.Of(doc).Cards != nil && listed > 0
 }
 
 // forSale matches a heading that offers cars.
@@ -111,7 +99,7 @@ func ownFacts(doc *page.Document, cards []*html.Node) (count int, isOne bool) {
 // severalCars returns the error of a page of several cars, with those that it names.
 func severalCars(listed []vehicle.ListedCar) error {
 	if len(listed) == 0 {
-		return outcome("error/several_cars.unnamed")
+		return fetch.Fail("error/several_cars.unnamed", nil)
 	}
 	details, err := json.Marshal(SeveralDetails{listed})
 	if err != nil {

@@ -71,28 +71,23 @@ func valuesOf(taken Field, other Other) values {
 	}
 }
 
-// unclearPrice warns that no price was taken because the page gives several, or one
-// that may be another car's.
+// unclearPrice warns that no price was taken because its dollars are not known, or the page
+// gives several, or one that may be another car's.
 func (l *Listing) unclearPrice() {
-	for _, f := range l.Fields {
-		if f.Name != claim.FieldPrice || f.Source != "" {
-			continue
-		}
-		if all := f.valuesFor(reasonSeveral); all != "" {
-			l.warn("several_prices", values{"prices": all})
-		} else if all := f.valuesFor(page.ReasonUnclear); all != "" {
-			l.warn("price_unclear", values{"prices": all})
-		}
+	price := l.field(claim.FieldPrice)
+	if price.Source != "" {
+		return
 	}
-}
-
-// valuesFor returns the values that were not taken for one reason, joined.
-func (f *Field) valuesFor(reason string) string {
-	var all []string
-	for _, other := range f.Others {
-		if other.Code == reason {
-			all = append(all, other.Value)
-		}
+	rejected := map[string][]string{}
+	for _, other := range price.Others {
+		rejected[other.Code] = append(rejected[other.Code], other.Value)
 	}
-	return strings.Join(all, ", ")
+	if inDollars := rejected[claim.ReasonDollar]; len(inDollars) > 0 {
+		l.warn("price_currency_unknown", values{"price": inDollars[0]})
+	}
+	if several := rejected[reasonSeveral]; len(several) > 0 {
+		l.warn("several_prices", values{"prices": strings.Join(several, ", ")})
+	} else if unclear := rejected[page.ReasonUnclear]; len(unclear) > 0 {
+		l.warn("price_unclear", values{"prices": strings.Join(unclear, ", ")})
+	}
 }

@@ -31,8 +31,8 @@ func (l *Listing) setYear(doc *page.Document) {
 	for _, basis := range []struct{ name, value string }{
 		{basisManufacture, car.Manufacture},
 		{basisRegistration, car.Registration},
-		{basisModel, l.field(claim.FieldModelYear)},
-		{basisTitle, l.field(claim.FieldTitleYear)},
+		{basisModel, l.field(claim.FieldModelYear).Value},
+		{basisTitle, l.field(claim.FieldTitleYear).Value},
 	} {
 		if y, ok := claim.ParseDatedYear(basis.value); ok {
 			car.Year, car.YearBasis = y, basis.name
@@ -50,7 +50,7 @@ func (l *Listing) setYear(doc *page.Document) {
 // taken.
 func (l *Listing) compareModelYear() {
 	car := &l.Car
-	named, ok := claim.ParseDatedYear(l.field(claim.FieldModelYear))
+	named, ok := claim.ParseDatedYear(l.field(claim.FieldModelYear).Value)
 	if !ok || car.Year == 0 || named-car.Year <= maxYearDifference && car.Year-named <= maxYearDifference {
 		return
 	}
@@ -84,30 +84,23 @@ func (l *Listing) compareTitleYear(doc *page.Document) {
 	}
 }
 
-// field returns the text that was taken for a field, "" when there is none.
-func (l *Listing) field(name string) string {
-	for _, f := range l.Fields {
-		if f.Name == name {
-			return f.Value
+// field returns what is known of a field; an empty one when no source gives it.
+func (l *Listing) field(name string) *Field {
+	for i := range l.Fields {
+		if l.Fields[i].Name == name {
+			return &l.Fields[i]
 		}
 	}
-	return ""
+	return &Field{}
 }
 
 // registeredOn discards a date of manufacture of structured data when a label of the
 // page calls the same date a registration: some sites fill productionDate with it.
 func (l *Listing) registeredOn(car *vehicle.Car) {
-	for _, f := range l.Fields {
-		if f.Name != claim.FieldManufacture || f.Rank != claim.RankSchema || car.Manufacture == "" {
-			continue
-		}
-		for _, other := range l.Fields {
-			if other.Name == claim.FieldRegistration && other.Rank < claim.RankSchema && sameDate(other.Value, f.Value) {
-				car.Manufacture = ""
-				l.discard(claim.FieldManufacture, "the page calls this date a registration")
-				return
-			}
-		}
+	made, registered := l.field(claim.FieldManufacture), l.field(claim.FieldRegistration)
+	if made.Rank == claim.RankSchema && registered.Rank < claim.RankSchema && sameDate(registered.Value, made.Value) {
+		car.Manufacture = ""
+		l.discard(claim.FieldManufacture, "the page calls this date a registration")
 	}
 }
 

@@ -75,12 +75,7 @@ const (
 	FromRequest
 )
 
-// Noun returns the word for the source in a sentence.
-func (s Source) Noun() Text {
-	return message.Say("word/"+s.Key(), nil)
-}
-
-// Key returns the key of that word, for a placeholder {source:word}.
+// Key returns the key of the word for the source, for a placeholder {source:word}.
 func (s Source) Key() string {
 	if s == FromRequest {
 		return "request"

@@ -122,9 +122,7 @@ func (c *List) Reject(field, value, why string) {
 		return
 	}
 	switch field {
-	case fieldIgnored:
-		return
-	case FieldStatus:
+	case fieldIgnored, FieldStatus:
 		return
 	case FieldChassis:
 		field = chassisField(value)

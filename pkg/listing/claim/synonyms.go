@@ -40,7 +40,7 @@ var firstWords = func() map[string]bool {
 func MayBeLabel(s string) bool {
 	var buffer [maxLabel]byte
 	word, whole, ok := firstWord(buffer[:0], s[:min(len(s), maxLabel)])
-	return !ok || !whole || len(word) == 1 || firstWords[string(word)] || yearWords.hasStem(string(word))
+	return !ok || !whole || len(word) == 1 || firstWords[string(word)] || yearWords.stemOf(string(word)) != ""
 }
 
 // maxLabel is the maximum length of a label in bytes; longer texts are not labels.

@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"cmp"
 	_ "embed"
 	"slices"
 	"strconv"
@@ -63,10 +64,7 @@ func isUnspaced(r rune) bool {
 // fieldsOf returns the fields that a word of a label means, fillerWord among them; nil
 // for a word that is not about a year.
 func (v *yearVocabulary) fieldsOf(word string) []string {
-	if field := v.whole[word]; field != "" {
-		return []string{field}
-	}
-	if field := v.stemOf(word); field != "" {
+	if field := cmp.Or(v.whole[word], v.stemOf(word)); field != "" {
 		return []string{field}
 	}
 	return nil
@@ -91,8 +89,6 @@ func (v *yearVocabulary) stemOf(word string) string {
 	}
 	return ""
 }
-
-func (v *yearVocabulary) hasStem(word string) bool { return v.stemOf(word) != "" }
 
 // partsOf returns the fields of a label without spaces, nil when a part of it is not
 // about a year.

@@ -17,7 +17,6 @@ import (
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/pairs"
-	"ushuru/pkg/message"
 )
 
 // Document is a parsed page with its indexes, which one walk fills.
@@ -229,7 +228,7 @@ const PageUnreadable = "page_unreadable"
 // Unreadable returns the error for a page that costs too much to read. why names the
 // text of the reason, "" for markup that cannot be parsed.
 func Unreadable(why string, cause error) *fetch.Error {
-	return &fetch.Error{Notice: message.New("error/"+PageUnreadable+why, nil), Cause: cause}
+	return fetch.Fail("error/"+PageUnreadable+why, cause)
 }
 
 // Within returns a part of the page as a document of its own with the given URL.

@@ -84,7 +84,7 @@ func afterLabel(n *html.Node) (values string, value *html.Node) {
 			return trimValue(line.String()), value
 		case !isInLine(s):
 			return lineOr(s, trimValue(line.String()), value)
-		case !isSilent(s):
+		case !dom.IsSkipped(s):
 			line.WriteString(" " + dom.Text(s))
 			if value = s; isProperty(s) {
 				return trimValue(line.String()), value
@@ -117,9 +117,6 @@ func isStruckAlone(n *html.Node, line string) bool {
 func isInLine(n *html.Node) bool {
 	return (dom.IsInline(n) || n.DataAtom == atom.Label) && !isLabel(n)
 }
-
-// isSilent reports an element whose text is no part of a value.
-func isSilent(n *html.Node) bool { return dom.IsStruck(n) || dom.IsSkipped(n) }
 
 // isValue reports an element that can be the value of a label: without a list, a
 // table or a heading beside other text.

@@ -9,7 +9,6 @@ import (
 	"ushuru/pkg/datatable"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/listing/page"
-	"ushuru/pkg/message"
 )
 
 // URLUnsupported is the code of the error for a URL that is known not to be a listing.
@@ -61,7 +60,7 @@ func (a *Adapter) Canonicalize(u *url.URL) error {
 			continue
 		}
 		if form.refused != "" {
-			return unsupported("error/url_unsupported." + form.refused)
+			return fetch.Fail("error/url_unsupported."+form.refused, nil)
 		}
 		path := string(form.path.ExpandString(nil, form.to, u.Path, form.path.FindStringSubmatchIndex(u.Path)))
 		if form.lower {
@@ -123,13 +122,4 @@ func keepParams(query string, params []string) string {
 		}
 	}
 	return strings.Join(kept, "&")
-}
-
-// notACar rejects the URL of a list.
-func notACar() error {
-	return unsupported("error/url_unsupported.list")
-}
-
-func unsupported(key string) error {
-	return &fetch.Error{Notice: message.New(key, nil)}
 }

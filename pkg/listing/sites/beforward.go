@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"ushuru/pkg/fetch"
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
@@ -154,11 +155,11 @@ func canonicalBeForward(u *url.URL) error {
 	switch u.Hostname() {
 	case "beforward.jp", "sp.beforward.jp", "www.beforward.jp":
 	default:
-		return unsupported("error/url_unsupported.no_cars")
+		return fetch.Fail("error/url_unsupported.no_cars", nil)
 	}
 	path := beForwardLanguage.ReplaceAllString(strings.ToLower(u.Path), "/")
 	if path == "/" || path == "/stocklist" || strings.HasPrefix(path, "/stocklist/") {
-		return notACar()
+		return fetch.Fail("error/url_unsupported.list", nil)
 	}
 	if detail := beForwardDetail.FindString(path); detail != "" {
 		path = detail + "/"
@@ -191,7 +192,7 @@ func readBeForwardTotal(doc *page.Document, c *claim.List) {
 // otherQuote says why the page's totals are no cost and freight to Tanzania,
 // "" when nothing speaks against it.
 func otherQuote(doc *page.Document) string {
-	country := cmp.Or(doc.InputValue("id-tp-country-id"), chosenCountry(doc))
+	country := chosenCountry(doc)
 	kind := strings.ToUpper(dom.Text(doc.IDs["fn-vehicle-price-quote-type"]))
 	switch {
 	case country != "" && country != tanzania:
@@ -204,7 +205,11 @@ func otherQuote(doc *page.Document) string {
 	return ""
 }
 
+// chosenCountry returns the number of the destination country, "" for none.
 func chosenCountry(doc *page.Document) string {
+	if country := doc.InputValue("id-tp-country-id"); country != "" {
+		return country
+	}
 	for _, option := range doc.Tags[atom.Option] {
 		if dom.HasAttr(option, "selected") && option.Parent != nil && dom.Attr(option.Parent, "name") == "tp_country_id" {
 			return dom.Attr(option, "value")
@@ -253,9 +258,9 @@ func readTotalBox(doc *page.Document, c *claim.List) {
 		port = strings.Trim(dom.Text(p), " ()")
 	}
 	switch {
-	case port != "" && !namesDarPort(port):
+	case port != "" && !strings.Contains(strings.ToUpper(port), "DAR ES SALAAM"):
 		c.Reject(claim.FieldCF, total, "destination_port")
-	case port == "" && cmp.Or(doc.InputValue("id-tp-country-id"), chosenCountry(doc)) != tanzania:
+	case port == "" && chosenCountry(doc) != tanzania:
 		c.Reject(claim.FieldCF, total, "destination_unnamed")
 	case total != "" && total == inCurrency(doc, dom.Attr(doc.Find(atom.Div, "list-detail-box"), "data-display-current-price")):
 		c.Reject(claim.FieldCF, total, "total_repeats")
@@ -266,5 +271,3 @@ func readTotalBox(doc *page.Document, c *claim.List) {
 		c.Note("total_with_inspection")
 	}
 }
-
-func namesDarPort(port string) bool { return strings.Contains(strings.ToUpper(port), "DAR ES SALAAM") }

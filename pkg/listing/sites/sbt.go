@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/net/html/atom"
 
+	"ushuru/pkg/fetch"
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
@@ -62,7 +63,7 @@ func canonicalSBT(u *url.URL) error {
 		path := strings.ToLower(strings.TrimSuffix(u.Path, "/"))
 		rewrite(u, "www.sbtjapan.com", strings.TrimSuffix(path, strings.ToLower(m[1]))+strings.ToUpper(m[1]))
 	case sbtList.MatchString(u.Path):
-		return notACar()
+		return fetch.Fail("error/url_unsupported.list", nil)
 	}
 	return nil
 }
