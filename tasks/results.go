@@ -84,8 +84,12 @@ func nameOf(owner string, request EstimateInput, estimate json.RawMessage) (n na
 	if owner == "" || request != listed {
 		return n, nil
 	}
-	sheet, until := jsonobject.Text(estimate, "car", "conditionReportUrl"), jsonobject.Text(estimate, "validUntil")
-	if sheet == "" || until == "" {
+	sheet := jsonobject.Text(estimate, "car", "conditionReportUrl")
+	if sheet == "" { // most have none, and the rest of the estimate is long
+		return n, nil
+	}
+	until := jsonobject.Text(estimate, "validUntil")
+	if until == "" {
 		return n, nil
 	}
 	if n.expiry, err = time.Parse(time.RFC3339, until); err != nil {

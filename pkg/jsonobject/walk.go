@@ -94,15 +94,18 @@ func endOf(data []byte, at int) int {
 	return cut
 }
 
-// endOfString returns where the string that begins at a place ends.
+// endOfString returns where the string that begins at a place ends: at the first quotation mark
+// behind an even number of backslashes.
 func endOfString(data []byte, at int) int {
-	for at++; ; at += 2 {
-		next := bytes.IndexAny(data[min(at, len(data)):], `"\`)
+	for end := at + 1; end < len(data); end++ {
+		next := bytes.IndexByte(data[end:], '"')
 		if next < 0 {
-			return len(data) + 1
+			break
 		}
-		if at += next; data[at] == '"' {
-			return at + 1
+		end += next
+		if before := bytes.TrimRight(data[at+1:end], `\`); (end-at-1-len(before))%2 == 0 {
+			return end + 1
 		}
 	}
+	return len(data) + 1
 }

@@ -22,7 +22,7 @@ var results []byte
 var earlier []byte
 
 const (
-	resultsID   = 3
+	resultsID   = 4
 	earlierID   = 2
 	maxUnpacked = 64 << 20 // bytes
 )
