@@ -191,7 +191,7 @@ func TestResultThatCannotBeCachedIsReturnedAtTheDeadline(t *testing.T) {
 	})
 	for _, step := range []string{tasks.StepScrape, tasks.StepMatch, tasks.StepCalculate} {
 		output := map[string]string{tasks.StepScrape: `{}`, tasks.StepMatch: `{}`, tasks.StepCalculate: `{"input":{}}`}[step]
-		if _, err := b.Jobs.Complete(t.Context(), b.job.ID, step, []byte(output)); err != nil {
+		if _, err := b.Jobs.Complete(t.Context(), b.job.ID, step, []byte(output), "", ""); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -67,14 +67,14 @@ func (e *Engine) Complete(
 	if result, steps := resultWith(&after, step, early); result != nil {
 		_, err := e.end(ctx, &after, jobs.End{State: jobs.Succeeded, Result: result, Steps: steps})
 		if errors.Is(err, errNotCached) { // what was made is kept, so that it is not made again
-			_, storeErr := e.options.Jobs.Complete(ctx, job.ID, step, output)
+			_, storeErr := e.options.Jobs.Complete(ctx, job.ID, step, output, "", "")
 			err = errors.Join(err, storeErr)
 		}
 		return nil, err
 	}
 	next, err := advance(&after)
 	if err != nil || next.Failed != nil || len(next.Children) > 0 {
-		if _, err := e.options.Jobs.Complete(ctx, job.ID, step, output); err != nil {
+		if _, err := e.options.Jobs.Complete(ctx, job.ID, step, output, "", ""); err != nil {
 			return nil, err
 		}
 		return nil, e.Advance(ctx, job.ID)
@@ -84,7 +84,7 @@ func (e *Engine) Complete(
 	if continued != "" {
 		worker, claim = by.Worker, by.Claim
 	}
-	stored, err := e.options.Jobs.Continue(ctx, job.ID, step, output, worker, claim, next.Steps...)
+	stored, err := e.options.Jobs.Complete(ctx, job.ID, step, output, worker, claim, next.Steps...)
 	if err != nil {
 		return nil, err
 	}
@@ -226,23 +226,17 @@ func rememberedFor(kind string, failure *jobs.Error) time.Duration {
 	return 0
 }
 
-// follow does what follows from the end of a job. Each effect may run twice: the sweeper
-// calls follow until it has once returned without an error. The callers that wait are woken
-// by the script that ends the job.
+// follow does what follows from the end of a job: it releases the children of a cancelled one, notifies
+// the jobs, rows of batches and webhooks that are subscribed, and takes the job from those that the
+// sweeper checks. Each effect may run twice: the sweeper calls follow until it has once returned
+// without an error. The callers that wait are woken by the script that ends the job.
 func (e *Engine) follow(ctx context.Context, job *jobs.Job, subscribers []string) error {
-	for _, effect := range []func(context.Context, *jobs.Job, []string) error{
-		e.releaseChildren, // of a cancelled job
-		e.notify,          // jobs that wait, rows of batches, webhooks of API keys
-		e.finalize,        // the sweeper looks at it no more
-	} {
-		if err := effect(ctx, job, subscribers); err != nil {
-			return err
-		}
+	if err := e.releaseChildren(ctx, job); err != nil {
+		return err
 	}
-	return nil
-}
-
-func (e *Engine) finalize(ctx context.Context, job *jobs.Job, _ []string) error {
+	if err := e.notify(ctx, job, subscribers); err != nil {
+		return err
+	}
 	return e.options.Jobs.MarkFinalized(ctx, job)
 }
 

@@ -25,7 +25,7 @@ func TestAStepWaitsForOutputsThatWereLost(t *testing.T) {
 	if _, _, err := rig.store.Claim(t.Context(), rig.job.ID, tasks.StepScrape, 1, "w", "lost"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := rig.store.Complete(t.Context(), rig.job.ID, tasks.StepMatch, json.RawMessage(`{}`), tasks.StepCalculate); err != nil {
+	if _, err := rig.store.Complete(t.Context(), rig.job.ID, tasks.StepMatch, json.RawMessage(`{}`), "", "", tasks.StepCalculate); err != nil {
 		t.Fatal(err)
 	}
 	calculate := func() error {

@@ -46,8 +46,8 @@ type stepHandler struct {
 	// hub reports jobs that end while one of their steps runs. Without a hub the handler
 	// notices the end when it stores the step's output.
 	hub *jobs.Hub
-	// claims are those of the runs of this handler, for the sweeper; nil in tests.
-	claims *sync.Map
+	// claims are those of the runs of this handler, for the sweeper.
+	claims sync.Map
 	// waits parks the batch rows of a job; nil in tests.
 	waits func(ctx context.Context, job *jobs.Job, subscribers []string, wait time.Duration) error
 	// outages tells whether TRA's calculator can be asked.
@@ -84,8 +84,9 @@ func (s *stepHandler) ProcessTask(ctx context.Context, task *asynq.Task) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", err, asynq.SkipRetry)
 	}
-	claim := s.newClaim()
-	defer s.dropClaim(claim)
+	claim := ulid.Make().String() // names this run until it has written its outcome
+	s.claims.Store(claim, nil)
+	defer s.claims.Delete(claim)
 	turn := s.beginTurn(ctx, payload.Key)
 	defer turn.end() //nolint:contextcheck // turn has the context of the task
 	job, err := s.engine.Claim(ctx, payload, s.worker, claim)
@@ -118,22 +119,6 @@ func (s *stepHandler) process(ctx context.Context, run *stepRun) (next *stepRun,
 		return nil, s.retryLater(ctx, run, o)
 	}
 	return s.write(ctx, run, o)
-}
-
-// newClaim returns the name of a new run, which lasts until it has written its outcome.
-func (s *stepHandler) newClaim() string {
-	claim := ulid.Make().String()
-	if s.claims != nil {
-		s.claims.Store(claim, nil)
-	}
-	return claim
-}
-
-// dropClaim ends a run.
-func (s *stepHandler) dropClaim(claim string) {
-	if s.claims != nil {
-		s.claims.Delete(claim)
-	}
 }
 
 // beginSpan begins the span of one run of a step, in the trace of the request that caused
@@ -193,7 +178,8 @@ func (s *stepHandler) runStep(
 			err = fmt.Errorf("worker: panic in %s: %v\n%s", taskType, p, debug.Stack())
 		}
 	}()
-	value, err := s.watched(limited, taskType, policy.Timeout, run, job)
+	var value any
+	s.overdue.watch(limited, taskType, policy.Timeout, func() { value, err = run(limited, job) })
 	switch {
 	case err == nil:
 		return plainjson.Encode(value)
@@ -201,17 +187,6 @@ func (s *stepHandler) runStep(
 		return nil, errJobEnded
 	}
 	return nil, err
-}
-
-// watched does the work of a step, and has it known when it does not end in time.
-func (s *stepHandler) watched(
-	ctx context.Context, taskType string, timeout time.Duration, run stepFunc, job *jobs.Job,
-) (value any, err error) {
-	if s.overdue == nil {
-		return run(ctx, job)
-	}
-	s.overdue.watch(ctx, taskType, timeout, func() { value, err = run(ctx, job) })
-	return value, err
 }
 
 // write writes the outcome of a run that is not retried: the output, or the end of the

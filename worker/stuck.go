@@ -41,8 +41,12 @@ func (o *overdue) add(taskType string, n int) {
 	}
 }
 
-// watch runs a handler, and logs its stack once when it has not ended in time.
+// watch runs a handler, and logs its stack once when it has not ended in time. On nil it only runs it.
 func (o *overdue) watch(ctx context.Context, taskType string, timeout time.Duration, handle func()) {
+	if o == nil {
+		handle()
+		return
+	}
 	self := goroutine()
 	timer := time.AfterFunc(timeout+overdueAfter, func() {
 		o.add(taskType, 1)

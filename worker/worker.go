@@ -94,7 +94,6 @@ type Worker struct {
 	engine      *tasks.Engine
 	heartbeater *jobs.Heartbeater
 	dispatcher  *dispatcher
-	claims      *sync.Map // of the runs of steps
 	steps       *stepHandler
 	overdue     *overdue
 
@@ -155,10 +154,8 @@ func New(o Options) (*Worker, error) {
 	id := ulid.Make().String()
 	o.Log = o.Log.With("worker", id)
 	outcomes := newBatchOutcomes(o.Batches, o.Webhooks, pace.NewAccounts(o.Redis, pace.KindBytes), o.Log)
-	claims := &sync.Map{}
 	w := &Worker{
-		id: id, options: o, claims: claims, queues: map[string]*queueClient{},
-		overdue: &overdue{log: o.Log, count: map[string]int{}},
+		id: id, options: o, queues: map[string]*queueClient{}, overdue: &overdue{log: o.Log, count: map[string]int{}},
 	}
 	engine := tasks.New(tasks.Options{
 		Redis: o.Redis, Jobs: o.Jobs, Results: o.Cache, Webhooks: o.Webhooks,
@@ -166,7 +163,7 @@ func New(o Options) (*Worker, error) {
 			return w.steps.fallback(ctx, job, step)
 		},
 		IsRunning: func(worker, claim string) (own, running bool) {
-			_, running = claims.Load(claim)
+			_, running = w.steps.claims.Load(claim)
 			return worker == id, running
 		},
 		OnLost: func(job *jobs.Job, step string, failure *jobs.Error) {
@@ -311,7 +308,7 @@ func (w *Worker) newStepHandler() *stepHandler {
 	}
 	return &stepHandler{
 		engine: w.engine, jobs: o.Jobs, turns: o.Processor, worker: w.id, log: o.Log, metrics: o.Metrics,
-		traces: o.Traces, hub: o.Hub, claims: w.claims, outages: outages, overdue: w.overdue,
+		traces: o.Traces, hub: o.Hub, outages: outages, overdue: w.overdue,
 		waits:        w.dispatcher.outcomes.onJobWaits,
 		writeTimeout: writeTimeout, outageTimeout: outageTimeout,
 		run: map[string]stepFunc{

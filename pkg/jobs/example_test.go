@@ -52,7 +52,7 @@ func ExampleStore_Claim() {
 	_ = store.Release(ctx, job.ID, "claim1", true)
 	_, job, _ = store.Claim(ctx, job.ID, "scrape", 1, "worker1", "claim2")
 	fmt.Println("retries:", job.Steps["scrape"].Retries)
-	_, _ = store.Complete(ctx, job.ID, "scrape", json.RawMessage(`{}`))
+	_, _ = store.Complete(ctx, job.ID, "scrape", json.RawMessage(`{}`), "", "")
 	result, _, _ = store.Claim(ctx, job.ID, "scrape", 1, "worker2", "claim3")
 	fmt.Println(result)
 	// Output:

@@ -80,16 +80,6 @@ redis.call('SET', KEYS[3], ARGV[1], 'PX', ARGV[4])
 return {}
 `)
 
-// luaDrop defines drop: the outputs of the steps of a job that ends are not read any
-// more; what is left of them is in the result, or in the error.
-const luaDrop = `
-local function drop()
-  for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
-    if string.sub(field, 1, 2) == 'o:' then redis.call('HDEL', KEYS[1], field) end --
-  end --
-end
-`
-
 // scriptOpen makes a step ready when it was not opened before. ARGV: step. It
 // returns {state, attempt}, or {"missing"|"ended", 0}.
 var scriptOpen = redis.NewScript(luaNow + `
@@ -207,14 +197,14 @@ end
 // returns the subscribers.
 var scriptPublish = redis.NewScript(luaPublish + `return publish(ARGV[1], ARGV[2], ARGV[3])`)
 
-// scriptEnd ends a job, once: it deletes the attachment, drops the outputs and publishes the
-// end. KEYS: those of keysOf. ARGV: id, grace in ms, channel, retention in ms, state, field
+// scriptEnd ends a job, once: it deletes the attachment and the outputs, of which the rest is in the
+// result or the error, and publishes the end. KEYS: those of keysOf. ARGV: id, grace in ms, channel, retention in ms, state, field
 // (result, error, "", or cached for a result that only the cache has), its value, step and
 // claim without which the job does not end ("" for none), the last steps. It returns the time
 // of the end, 1 when the job was promoted, and the subscribers; nothing when it did not end
 // the job: it has ended, the claim is not valid any more, or a step has an output of another
 // run; and "wanted" when it did not because a caller has joined the job, who needs its result.
-var scriptEnd = redis.NewScript(luaNow + luaDrop + luaPublish + `
+var scriptEnd = redis.NewScript(luaNow + luaPublish + `
 if redis.call('EXISTS', KEYS[1]) == 0 or ended() then return {} end
 if ARGV[9] ~= '' and redis.call('HGET', KEYS[1], 's:' .. ARGV[8] .. ':claim') ~= ARGV[9] then return {} end
 for i = 10, #ARGV do
@@ -232,7 +222,9 @@ for i = 10, #ARGV do
 end
 redis.call('HSET', KEYS[1], 'state', ARGV[5], 'ended', now)
 if ARGV[7] ~= '' then redis.call('HSET', KEYS[1], ARGV[6], ARGV[7]) end
-drop()
+for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
+  if string.sub(field, 1, 2) == 'o:' then redis.call('HDEL', KEYS[1], field) end --
+end
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return {now, redis.call('HEXISTS', KEYS[1], 'promoted'), publish(ARGV[1], ARGV[2], ARGV[3])}
 `)

@@ -88,15 +88,9 @@ type Completed struct {
 
 // Complete stores the output of a step and opens the next steps. The first output
 // stays: a second one, and one for a job that has ended, is discarded without an
-// error.
-func (s *Store) Complete(ctx context.Context, id, step string, output json.RawMessage, next ...string) (Completed, error) {
-	return s.Continue(ctx, id, step, output, "", "", next...)
-}
-
-// Continue does what Complete does, and with a claim it claims the next steps for that run of a
-// handler, which goes on with them. The same run may call it again when the reply was
-// lost.
-func (s *Store) Continue(
+// error. With a claim it claims the next steps for that run of a handler, which goes on with
+// them; the same run may call it again when the reply was lost.
+func (s *Store) Complete(
 	ctx context.Context, id, step string, output json.RawMessage, worker, claim string, next ...string,
 ) (Completed, error) {
 	args := append(make([]any, 0, 4+len(next)), step, redisx.Pack(output), worker, claim)

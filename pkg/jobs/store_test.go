@@ -218,7 +218,7 @@ func firstOutputStays(t *testing.T, store *jobs.Store) {
 
 func complete(t *testing.T, store *jobs.Store, id, output string, want jobs.Completed, next ...string) {
 	t.Helper()
-	got, err := store.Complete(t.Context(), id, "scrape", json.RawMessage(output), next...)
+	got, err := store.Complete(t.Context(), id, "scrape", json.RawMessage(output), "", "", next...)
 	must(t)(err)
 	if got != want {
 		t.Fatalf("%s: %+v, want %+v", output, got, want)
@@ -492,7 +492,7 @@ func TestOutputsAreDroppedWhenTheJobEnds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := store.Complete(t.Context(), job.ID, "scrape", []byte(`{"car":1}`)); err != nil {
+			if _, err := store.Complete(t.Context(), job.ID, "scrape", []byte(`{"car":1}`), "", ""); err != nil {
 				t.Fatal(err)
 			}
 			if err := end(job); err != nil {
