@@ -46,7 +46,7 @@ func commaList(setting string) []string {
 // AI.
 func (c AIConfig) options() (ai.Options, error) {
 	endpoints, err := c.endpoints()
-	return ai.Options{Endpoints: endpoints, DailyTokens: c.AIDailyTokens, AnswerTTL: aiAnswerTTL}, err
+	return ai.Options{Endpoints: endpoints, DailyTokens: c.Day.AIDailyTokens, AnswerTTL: aiAnswerTTL}, err
 }
 
 // model returns the AI of the settings for a command that has no Redis: no

@@ -13,7 +13,7 @@ func set(model, url, key string) AIConfig {
 	if url == "" {
 		url = "https://api.openai.com/v1"
 	}
-	return AIConfig{AIModel: model, AIBaseURL: url, AIAPIKey: Secret(key), DayBudget: service.DayBudget{AIDailyTokens: 1}}
+	return AIConfig{AIModel: model, AIBaseURL: url, AIAPIKey: Secret(key), Day: service.DayBudget{AIDailyTokens: 1}}
 }
 
 func TestEndpointsOfTheSettings(t *testing.T) {

@@ -207,10 +207,10 @@ func (c workerConfig) options(authority authorityConfig) (*app.WorkerOptions, er
 // reads inspection sheets. It is disabled without a
 // model. Several endpoints are lists of the same length.
 type AIConfig struct {
-	AIModel   string `name:"ai-model" env:"AI_MODEL" help:"Model that matches cars without a decisive chassis code, reads sheets (needs vision); several, by commas, are tried in order; empty disables the AI."`
-	AIBaseURL string `name:"ai-base-url" env:"AI_BASE_URL" placeholder:"URL" default:"https://api.openai.com/v1" help:"Base URL of an OpenAI-compatible API, one per model."`
-	AIAPIKey  Secret `name:"ai-api-key" env:"AI_API_KEY" help:"API key, one per model; an entry may be empty."`
-	service.DayBudget
+	AIModel   string            `name:"ai-model" env:"AI_MODEL" help:"Model that matches cars without a decisive chassis code, reads sheets (needs vision); several, by commas, are tried in order; empty disables the AI."`
+	AIBaseURL string            `name:"ai-base-url" env:"AI_BASE_URL" placeholder:"URL" default:"https://api.openai.com/v1" help:"Base URL of an OpenAI-compatible API, one per model."`
+	AIAPIKey  Secret            `name:"ai-api-key" env:"AI_API_KEY" help:"API key, one per model; an entry may be empty."`
+	Day       service.DayBudget `embed:""`
 }
 
 // Validate is called by kong.

@@ -49,7 +49,8 @@ func (c *healthCommand) Run(r *run) error {
 	if len(ready) == 0 {
 		return none
 	}
-	return console.Said(map[string]any{"status": "ok", "addresses": ready}, "ok: %s", strings.Join(ready, ", "))(r.Streams, c.Format)
+	said := console.Said(map[string]any{"status": "ok", "addresses": ready}, "ok: %s", strings.Join(ready, ", "))
+	return said(r.Streams, c.Format)
 }
 
 // addresses returns where the process may listen for operators.

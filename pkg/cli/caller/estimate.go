@@ -1,3 +1,5 @@
+// Package caller is the commands that only a caller of the API has: they ask what a car costs, what
+// its sheet says and what of a bill is owed, and print the answer.
 package caller
 
 import (
