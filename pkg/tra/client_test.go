@@ -169,6 +169,7 @@ func TestLabelsGoBackByteForByte(t *testing.T) {
 }
 
 func TestEveryFaultHasItsKind(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		faults    tratest.Faults
 		kind      tra.Kind
