@@ -252,7 +252,7 @@ func (e *Engine) createChild(ctx context.Context, parent *jobs.Job, child Child)
 
 // releaseChildren unsubscribes a cancelled job from all children in its record. A cancelled job
 // gets no more children.
-func (e *Engine) releaseChildren(ctx context.Context, ended *jobs.Job) error {
+func (e *Engine) releaseChildren(ctx context.Context, ended *jobs.Job, _ []string) error {
 	if ended.State != jobs.Cancelled {
 		return nil
 	}

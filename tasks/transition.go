@@ -226,17 +226,23 @@ func rememberedFor(kind string, failure *jobs.Error) time.Duration {
 	return 0
 }
 
-// follow does what follows from the end of a job: it releases the children of a cancelled one, notifies
-// the jobs, rows of batches and webhooks that are subscribed, and takes the job from those that the
-// sweeper checks. Each effect may run twice: the sweeper calls follow until it has once returned
-// without an error. The callers that wait are woken by the script that ends the job.
+// follow does what follows from the end of a job. Each effect may run twice: the sweeper
+// calls follow until it has once returned without an error. The callers that wait are woken
+// by the script that ends the job.
 func (e *Engine) follow(ctx context.Context, job *jobs.Job, subscribers []string) error {
-	if err := e.releaseChildren(ctx, job); err != nil {
-		return err
+	for _, effect := range []func(context.Context, *jobs.Job, []string) error{
+		e.releaseChildren, // of a cancelled job
+		e.notify,          // jobs that wait, rows of batches, webhooks of API keys
+		e.finalize,        // the sweeper looks at it no more
+	} {
+		if err := effect(ctx, job, subscribers); err != nil {
+			return err
+		}
 	}
-	if err := e.notify(ctx, job, subscribers); err != nil {
-		return err
-	}
+	return nil
+}
+
+func (e *Engine) finalize(ctx context.Context, job *jobs.Job, _ []string) error {
 	return e.options.Jobs.MarkFinalized(ctx, job)
 }
 
