@@ -29,7 +29,7 @@ func printUnpriced(s *service.Session, err error, listing string, as outputOptio
 }
 
 // printRefusal prints the error of a request: as text where the answer would be text, and
-// otherwise as printError does.
+// otherwise as Session.PrintError does.
 func printRefusal(s *service.Session, err error, as outputOptions) error {
 	refused, ok := errors.AsType[*client.Error](err)
 	if !ok || !as.Text() {

@@ -41,11 +41,11 @@ func (r *reading) authorityPart(ctx context.Context) (Authority, error) {
 	part := Authority{
 		MedianMS:   r.day.Median(ofTRA).Milliseconds(),
 		QuarterEnd: tra.QuarterEnd(r.now),
-		Calls: slices.SortedFunc(maps.Values(r.calls(metrics.Authority, isAnswer)), func(a, b Calls) int {
-			return cmp.Compare(a.Name, b.Name)
-		}),
-		Hours: r.byHour(func(what metrics.What) (bool, bool) { return isAnswer(what.Code), ofTRA(what) }),
+		Calls:      []Calls{}, // also where there was none
+		Hours:      r.byHour(func(what metrics.What) (bool, bool) { return isAnswer(what.Code), ofTRA(what) }),
 	}
+	part.Calls = slices.AppendSeq(part.Calls, maps.Values(r.calls(metrics.Authority, isAnswer)))
+	slices.SortFunc(part.Calls, func(a, b Calls) int { return cmp.Compare(a.Name, b.Name) })
 	var err, rulesErr error
 	part.Status, err = r.authority.Status(ctx)
 	part.Rules, rulesErr = r.drift.State(ctx)

@@ -1,6 +1,7 @@
 package status_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -451,8 +452,8 @@ func TestStatusOfAnEmptyRedis(t *testing.T) {
 		if len(now.Needs)+len(now.Unread)+len(now.Sites)+len(now.Batches) > 0 || len(now.Workers) != len(tasks.Roles) {
 			t.Errorf("%+v", now)
 		}
-		if _, err := json.Marshal(now); err != nil {
-			t.Error(err)
+		if data, err := json.Marshal(now); err != nil || !bytes.Contains(data, []byte(`"calls":[]`)) {
+			t.Errorf("%s, %v", data, err)
 		}
 	})
 }
