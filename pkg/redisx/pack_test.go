@@ -2,6 +2,7 @@ package redisx_test
 
 import (
 	"bytes"
+	"fmt"
 	"encoding/json"
 	"os"
 	"strings"
@@ -42,18 +43,20 @@ func TestAnEstimateTakesAFractionOfItsSize(t *testing.T) {
 // TestWhatAnEarlierProgramPackedComesBack: an upgrade loses nothing that is stored.
 func TestWhatAnEarlierProgramPackedComesBack(t *testing.T) {
 	t.Parallel()
-	dictionary, err := os.ReadFile("results-2.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	earlier, err := zstd.NewWriter(nil, zstd.WithEncoderDictRaw(2, dictionary))
-	if err != nil {
-		t.Fatal(err)
-	}
-	data := dictionary[1000:9000] // only the dictionary makes it small
-	packed := earlier.EncodeAll(data, nil)
-	if back, err := redisx.Unpack(packed); err != nil || !bytes.Equal(back, data) || len(packed) > len(data)/10 {
-		t.Errorf("got %d of %d bytes from %d packed ones, %v", len(back), len(data), len(packed), err)
+	for _, id := range []uint32{2, 3} {
+		dictionary, err := os.ReadFile(fmt.Sprintf("results-%d.json", id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		earlier, err := zstd.NewWriter(nil, zstd.WithEncoderDictRaw(id, dictionary))
+		if err != nil {
+			t.Fatal(err)
+		}
+		data := dictionary[1000:9000] // only the dictionary makes it small
+		packed := earlier.EncodeAll(data, nil)
+		if back, err := redisx.Unpack(packed); err != nil || !bytes.Equal(back, data) || len(packed) > len(data)/10 {
+			t.Errorf("%d: got %d of %d bytes from %d packed ones, %v", id, len(back), len(data), len(packed), err)
+		}
 	}
 }
 
