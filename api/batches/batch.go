@@ -176,23 +176,12 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 	}
 
 	// Create the batch within the limits of the key.
-	needed := batch.Room(id, rows)
 	if b == nil {
-		leave, err := s.options.Limits.TakeRows(w, r, len(rows), needed...)
-		if err != nil {
-			return err
-		}
-		defer leave()
-		if b, hook, err = s.create(r, id, rows, req); err != nil {
-			// When Redis does not tell, the batch may be there although the answer was lost.
-			_, readErr := s.options.Batches.Get(context.WithoutCancel(r.Context()), id)
-			if errors.Is(readErr, batch.ErrNotFound) {
-				err = errors.Join(err, s.options.Limits.GiveBack(r, needed...))
-			}
+		if b, hook, err = s.createWithin(w, r, id, rows, req); err != nil {
 			return err
 		}
 	}
-	room, err := s.options.Limits.Room(r, needed...)
+	room, err := s.options.Limits.Room(r, batch.Room(id, rows)...)
 	if err != nil {
 		return err
 	}
@@ -206,6 +195,26 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 		return err
 	}
 	return write(w, b, hook, r.Warnings(), req, room)
+}
+
+// createWithin creates a batch within the limits of the key.
+func (s *Resource) createWithin(
+	w http.ResponseWriter, r *request.Request, id string, rows []batch.Row, req *batchrequest.Request,
+) (b *batch.Batch, hook bodyWebhook, err error) {
+	needed := batch.Room(id, rows)
+	leave, err := s.options.Limits.TakeRows(w, r, len(rows), needed...)
+	if err != nil {
+		return nil, hook, err
+	}
+	defer leave()
+	if b, hook, err = s.create(r, id, rows, req); err != nil {
+		// When Redis does not tell, the batch may be there although the answer was lost.
+		_, readErr := s.options.Batches.Get(context.WithoutCancel(r.Context()), id)
+		if errors.Is(readErr, batch.ErrNotFound) {
+			err = errors.Join(err, s.options.Limits.GiveBack(r, needed...))
+		}
+	}
+	return b, hook, err
 }
 
 // listingURL returns the canonical form of a listing's URL.

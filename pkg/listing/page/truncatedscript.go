@@ -60,10 +60,13 @@ var scriptEnds = []string{"`", "*/", "\\\n"}
 // that contains only markup.
 func swallowed(script *html.Node) string {
 	kind := strings.ToLower(dom.Head(dom.Attr(script, "type")))
-	if script.FirstChild == nil || !strings.Contains(script.FirstChild.Data, "</") || kind != "" && kind != "module" && !strings.Contains(kind, "javascript") {
+	if script.FirstChild == nil || kind != "" && kind != "module" && !strings.Contains(kind, "javascript") {
 		return ""
 	}
 	code := script.FirstChild.Data
+	if !strings.Contains(code, "</") {
+		return ""
+	}
 	cut := tagLine.FindStringIndex(code)
 	if cut == nil {
 		return ""

@@ -77,7 +77,7 @@ func (f *pairFinder) read(n *html.Node, inControl bool) {
 			f.lines(n)
 		}
 	case atom.P, atom.Div, atom.Pre, atom.Span, atom.B, atom.Strong, atom.Em, atom.Small, atom.Font, atom.I, 0:
-		if inControl || !f.element(n) && !(n.DataAtom == atom.P && f.leading(n)) {
+		if inControl || !f.element(n) && !f.paragraph(n) {
 			f.lines(n)
 		}
 	case atom.Label, atom.Figcaption, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
@@ -100,6 +100,9 @@ func (f *pairFinder) add(label, value *html.Node, names, values string) bool {
 	f.pairs = append(f.pairs, p)
 	return true
 }
+
+// paragraph pairs the text at the beginning of a paragraph with the element after it.
+func (f *pairFinder) paragraph(n *html.Node) bool { return n.DataAtom == atom.P && f.leading(n) }
 
 // hasPair reports whether the element or an element in it has given the field.
 func (f *pairFinder) hasPair(n *html.Node, field string) bool {
