@@ -1,6 +1,7 @@
 package await_test
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"testing"
@@ -9,10 +10,12 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/api/apitest"
+	"ushuru/api/await"
 	"ushuru/api/request"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/tra"
 	"ushuru/tasks"
 )
 
@@ -34,6 +37,33 @@ func TestAJobThatCannotBeReadIsAsItWas(t *testing.T) {
 		waited, err := p.Work.Wait(request.From(r), job, time.Millisecond)
 		if err != nil || !tasks.IsFor(waited, "") || waited.State != job.State {
 			t.Errorf("got %+v, %v, want the job as it was", waited, err)
+		}
+		return request.ErrUnavailable
+	}, apitest.Ask{Method: "GET", URL: "/v1/jobs/" + job.ID})
+}
+
+// TestAJobThatEndedBeforeTheWaitIsFoundAtOnce: nobody hears of an end that was published before the
+// wait listened for it.
+func TestAJobThatEndedBeforeTheWaitIsFoundAtOnce(t *testing.T) {
+	t.Parallel()
+	p := apitest.New(t, pace.Limits{})
+	job, err := p.Tasks.Estimate(t.Context(), "https://cars.example/1", "", jobs.Interactive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := jobs.NewStore(p.Redis).End(t.Context(), job, jobs.End{State: jobs.Cancelled}); err != nil {
+		t.Fatal(err)
+	}
+	deaf := await.New(await.Options{ // its hub, which does not run, hears of no end
+		Redis: p.Redis, Tasks: p.Tasks, Jobs: p.Jobs, Hub: jobs.NewHub(p.Jobs), Limits: p.Limits, Draining: t.Context(),
+		Outages: tra.NewOutages(func(context.Context) (tra.Status, error) { return tra.Status{}, nil }),
+	})
+	apitest.Send(t, func(_ http.ResponseWriter, r *http.Request) error {
+		ctx, cancel := context.WithTimeout(r.Context(), 10*time.Second)
+		defer cancel()
+		waited, err := deaf.Wait(request.From(r.WithContext(ctx)), job, time.Hour)
+		if err != nil || waited.State != jobs.Cancelled {
+			t.Errorf("got %+v, %v, want the job that has ended", waited, err)
 		}
 		return request.ErrUnavailable
 	}, apitest.Ask{Method: "GET", URL: "/v1/jobs/" + job.ID})

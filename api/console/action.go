@@ -52,8 +52,8 @@ var Actions = sync.OnceValue(func() (all map[string]Action) {
 	return all
 })
 
-// deed is an action that an operator does now.
-type deed struct {
+// operation is an action that an operator does now.
+type operation struct {
 	*operate.Operator
 
 	ctx    context.Context //nolint:containedctx // of the one request
@@ -62,37 +62,37 @@ type deed struct {
 	secret string // what the action has made, which is shown once
 }
 
-// deeds are what the actions do, by their names.
-var deeds = map[string]func(*deed) error{
-	"batch-cancel":   func(d *deed) error { return second(d.CancelBatch(d.ctx, d.about)) },
-	"batch-retry":    func(d *deed) error { return second(d.RetryBatch(d.ctx, d.about)) },
-	"job-retry":      func(d *deed) error { return second(d.RetryJob(d.ctx, d.about)) },
-	"failures-retry": func(d *deed) error { return second(d.RetryFailed(d.ctx, operate.JobFilter{Code: d.about})) },
-	"key-new": func(d *deed) (err error) {
+// operations are what the actions do, by their names.
+var operations = map[string]func(*operation) error{
+	"batch-cancel":   func(d *operation) error { return second(d.CancelBatch(d.ctx, d.about)) },
+	"batch-retry":    func(d *operation) error { return second(d.RetryBatch(d.ctx, d.about)) },
+	"job-retry":      func(d *operation) error { return second(d.RetryJob(d.ctx, d.about)) },
+	"failures-retry": func(d *operation) error { return second(d.RetryFailed(d.ctx, operate.JobFilter{Code: d.about})) },
+	"key-new": func(d *operation) (err error) {
 		d.secret, _, err = d.CreateKey(d.ctx, d.form.Get("name"), time.Time{})
 		return err
 	},
 	"key-limit":  limitKey,
-	"key-revoke": func(d *deed) error { return second(d.RevokeKey(d.ctx, d.about, d.form.Has("keep"))) },
-	"site-pause": func(d *deed) error {
+	"key-revoke": func(d *operation) error { return second(d.RevokeKey(d.ctx, d.about, d.form.Has("keep"))) },
+	"site-pause": func(d *operation) error {
 		minutes, err := strconv.Atoi(d.form.Get("minutes"))
 		if err != nil || minutes < 1 || minutes > int(operate.MaxPause/time.Minute) {
 			return errMinutes
 		}
 		return second(d.PauseSite(d.ctx, d.about, time.Duration(minutes)*time.Minute))
 	},
-	"site-resume":    func(d *deed) error { return second(d.ResumeSite(d.ctx, d.about)) },
-	"webhook-enable": func(d *deed) error { return d.EnableWebhook(d.ctx, d.about) },
-	"webhook-retry":  func(d *deed) error { return second(d.RetryDeliveries(d.ctx, d.about, "")) },
-	"breaker-reset":  func(d *deed) error { return d.ResetBreaker(d.ctx) },
-	"ai-budget": func(d *deed) error {
+	"site-resume":    func(d *operation) error { return second(d.ResumeSite(d.ctx, d.about)) },
+	"webhook-enable": func(d *operation) error { return d.EnableWebhook(d.ctx, d.about) },
+	"webhook-retry":  func(d *operation) error { return second(d.RetryDeliveries(d.ctx, d.about, "")) },
+	"breaker-reset":  func(d *operation) error { return d.ResetBreaker(d.ctx) },
+	"ai-budget": func(d *operation) error {
 		tokens, err := strconv.ParseInt(d.form.Get("tokens"), 10, 64)
 		if err != nil {
 			return errNumber
 		}
 		return d.SetAIBudget(d.ctx, tokens)
 	},
-	"authority-sync": func(d *deed) error { return second(d.Sync(d.ctx, tra.SyncOptions{})) },
+	"authority-sync": func(d *operation) error { return second(d.Sync(d.ctx, tra.SyncOptions{})) },
 }
 
 // second returns the error of a result that the console does not show.
@@ -105,7 +105,7 @@ var (
 )
 
 // limitKey changes the limits that are filled in.
-func limitKey(d *deed) error {
+func limitKey(d *operation) error {
 	given := map[string]json.Number{}
 	for _, field := range Actions()["key-limit"].Fields {
 		if number := strings.TrimSpace(d.form.Get(field.Name)); number != "" {
@@ -177,8 +177,8 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	d := &deed{c.options.Operate.As(userOf(r)), r.Context(), asked.About, r.PostForm, ""}
-	err = deeds[asked.Name](d)
+	d := &operation{c.options.Operate.As(userOf(r)), r.Context(), asked.About, r.PostForm, ""}
+	err = operations[asked.Name](d)
 	if why := refusal(err); why != "" {
 		return c.render(w, r, http.StatusUnprocessableEntity, "form", shown{Title: asked.Title, Problem: why, Body: asked})
 	}

@@ -14,17 +14,17 @@ import (
 func TestActionsAreThoseOfTheirCommands(t *testing.T) {
 	t.Parallel()
 	o := operate.New(operate.Options{Redis: redistest.Embedded(t).Client(), Who: "test"})
-	if len(deeds) != len(Actions()) {
-		t.Errorf("got %d actions in actions.yaml, want %d, as many as deeds", len(Actions()), len(deeds))
+	if len(operations) != len(Actions()) {
+		t.Errorf("got %d actions in actions.yaml, want %d, as many as operations", len(Actions()), len(operations))
 	}
 	for name, a := range Actions() {
 		form := url.Values{"name": {"x"}, "minutes": {"1"}, "tokens": {"1"}}
-		act := deeds[name]
+		act := operations[name]
 		if act == nil {
 			t.Errorf("nothing does %s", name)
 			continue
 		}
-		_ = act(&deed{o, t.Context(), "example.com", form, ""}) // nothing has this id; it is recorded all the same
+		_ = act(&operation{o, t.Context(), "example.com", form, ""}) // nothing has this id; it is recorded all the same
 		recorded, err := o.Actions(t.Context(), 1)
 		if err != nil || len(recorded) != 1 {
 			t.Fatalf("%s: %v, %v", name, recorded, err)

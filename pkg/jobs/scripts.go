@@ -197,8 +197,8 @@ end
 // returns the subscribers.
 var scriptPublish = redis.NewScript(luaPublish + `return publish(ARGV[1], ARGV[2], ARGV[3])`)
 
-// scriptEnd ends a job, once: it deletes the attachment and the outputs, of which the rest is in the
-// result or the error, and publishes the end. KEYS: those of keysOf. ARGV: id, grace in ms, channel, retention in ms, state,
+// scriptEnd ends a job, once: it deletes the attachment and the outputs of the steps, which
+// nobody reads any more, and publishes the end. KEYS: those of keysOf. ARGV: id, grace in ms, channel, retention in ms, state,
 // field (result, error, "", or cached for a result that only the cache has), its value, step and
 // claim without which the job does not end ("" for none), the last steps. It returns the time
 // of the end, 1 when the job was promoted, and the subscribers; nothing when it did not end

@@ -292,7 +292,7 @@ func (r *Recorder) AddTo(ctx context.Context, pipe redis.Pipeliner) (settled fun
 		sent[e] = pipe.HSet(ctx, e.key, e.field, value)
 		lives[e.key] = e.key != keyUsed // a key that is not used for a long time was last used then
 	}
-	// The counts come last: who reads them before the marks finds the example of each.
+	// The counts come last: a reader of the counts who then reads the texts finds the example of each count.
 	for e, n := range counts {
 		sent[e] = pipe.HIncrBy(ctx, e.key, e.field, n)
 		lives[e.key] = true

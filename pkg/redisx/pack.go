@@ -16,16 +16,14 @@ import (
 //go:embed results.json
 var results []byte
 
-// The dictionaries before, of November 2026: what was packed with them is unpacked still.
-var (
-	//go:embed results-2.json
-	second []byte
-	//go:embed results-3.json
-	third []byte
-)
+// earlier is the dictionary before, of November 2026: what was packed with it is unpacked still.
+//
+//go:embed results-2.json
+var earlier []byte
 
 const (
-	resultsID   = 4
+	resultsID   = 3
+	earlierID   = 2
 	maxUnpacked = 64 << 20 // bytes
 )
 
@@ -34,8 +32,7 @@ var (
 	packer = must(zstd.NewWriter(nil, zstd.WithEncoderDictRaw(resultsID, results),
 		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(true), zstd.WithWindowSize(1<<17)))
 	unpacker = must(zstd.NewReader(nil, zstd.WithDecoderDictRaw(resultsID, results),
-		zstd.WithDecoderDictRaw(2, second), zstd.WithDecoderDictRaw(3, third),
-		zstd.WithDecoderMaxMemory(maxUnpacked), zstd.WithDecoderConcurrency(0)))
+		zstd.WithDecoderDictRaw(earlierID, earlier), zstd.WithDecoderMaxMemory(maxUnpacked), zstd.WithDecoderConcurrency(0)))
 )
 
 func must[T any](value T, err error) T {

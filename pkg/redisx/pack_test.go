@@ -2,6 +2,7 @@ package redisx_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -43,20 +44,42 @@ func TestAnEstimateTakesAFractionOfItsSize(t *testing.T) {
 // TestWhatAnEarlierProgramPackedComesBack: an upgrade loses nothing that is stored.
 func TestWhatAnEarlierProgramPackedComesBack(t *testing.T) {
 	t.Parallel()
-	for _, id := range []uint32{2, 3} {
-		dictionary, err := os.ReadFile(fmt.Sprintf("results-%d.json", id))
+	dictionary, err := os.ReadFile("results-2.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	earlier, err := zstd.NewWriter(nil, zstd.WithEncoderDictRaw(2, dictionary))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := dictionary[1000:9000] // only the dictionary makes it small
+	packed := earlier.EncodeAll(data, nil)
+	if back, err := redisx.Unpack(packed); err != nil || !bytes.Equal(back, data) || len(packed) > len(data)/10 {
+		t.Errorf("got %d of %d bytes from %d packed ones, %v", len(back), len(data), len(packed), err)
+	}
+}
+
+// TestADictionaryNeverChanges: what a program has packed with a dictionary can be unpacked only with
+// the same bytes under the same number. A new dictionary gets a file and a number of its own, which
+// every program unpacks before one packs with it: else a rollback loses what the new one packed.
+func TestADictionaryNeverChanges(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{ // by the numbers 2 and 3
+		"results-2.json": "c7d740ef763a0f63c66e5b478ab946dba8b23208002a775d69dfd1ba2f6b86c4",
+		"results.json":   "a790d25a290706ac1f87cbb8cf62724d0e4f93b5fbb639be3efc5ba5b8c48fc3",
+	} {
+		dictionary, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		earlier, err := zstd.NewWriter(nil, zstd.WithEncoderDictRaw(id, dictionary))
-		if err != nil {
-			t.Fatal(err)
+		if got := fmt.Sprintf("%x", sha256.Sum256(dictionary)); got != want {
+			t.Errorf("%s: got %s, want %s: keep it, and add the new one under another number", file, got, want)
 		}
-		data := dictionary[1000:9000] // only the dictionary makes it small
-		packed := earlier.EncodeAll(data, nil)
-		if back, err := redisx.Unpack(packed); err != nil || !bytes.Equal(back, data) || len(packed) > len(data)/10 {
-			t.Errorf("%d: got %d of %d bytes from %d packed ones, %v", id, len(back), len(data), len(packed), err)
-		}
+	}
+	frame := redisx.Pack([]byte(strings.Repeat("x", 1000)))
+	var header zstd.Header
+	if err := header.Decode(frame); err != nil || header.DictionaryID != 3 {
+		t.Errorf("got dictionary %d, %v, want that of results.json, 3", header.DictionaryID, err)
 	}
 }
 

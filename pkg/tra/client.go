@@ -43,12 +43,9 @@ var Calls = []string{callMakes, callModelBody, callYears, callCountries, callFue
 // listCalls are the calls that list the values of a field of a vehicle, by the name of the field;
 // that of "" is the calculation of a vehicle that has all.
 var listCalls = map[string]string{
-	"modelBody": callModelBody, fieldYear: callYears, "countryOfOrigin": callCountries,
-	"fuelType": callFuels, "engineCapacity": callCapacities, "": callDetails,
+	catalogue.FieldModelBody: callModelBody, catalogue.FieldYear: callYears, catalogue.FieldCountry: callCountries,
+	catalogue.FieldFuel: callFuels, catalogue.FieldCapacity: callCapacities, "": callDetails,
 }
-
-// fieldYear is the field of a year of manufacture, the only one of the lists that is a number.
-const fieldYear = "yom"
 
 // paramsOf returns the fields of a vehicle that are not empty as the parameters of a call, in the order of the
 // lists.
@@ -59,11 +56,11 @@ func paramsOf(v catalogue.Vehicle, country string) []param {
 	}
 	return slices.DeleteFunc([]param{
 		{"makeId", strconv.Itoa(v.MakeID)},
-		{"modelBody", v.ModelBody},
-		{fieldYear, year},
+		{catalogue.FieldModelBody, v.ModelBody},
+		{catalogue.FieldYear, year},
 		{country, v.Country},
-		{"fuelType", v.FuelType},
-		{"engineCapacity", v.EngineCapacity},
+		{catalogue.FieldFuel, v.FuelType},
+		{catalogue.FieldCapacity, v.EngineCapacity},
 	}, func(p param) bool { return p.value == "" })
 }
 

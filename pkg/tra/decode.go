@@ -69,7 +69,7 @@ func decodeMakes(body []byte) ([]catalogue.Make, error) {
 // decodeTexts reads a list of one field; years as whole numbers.
 func decodeTexts(body []byte, field string) ([]string, error) {
 	return decodeList(body, func(o object) (string, bool, error) {
-		if field == fieldYear {
+		if field == catalogue.FieldYear {
 			year, found, err := o.integer(field)
 			return strconv.Itoa(year), found && year > 0, err
 		}

@@ -20,12 +20,12 @@ import (
 // all keys. The command batch submits one.
 type Batches struct {
 	List    batchesList    `cmd:"" help:"List your batches, newest first; as the operator, those of all API keys."`
-	Show    one            `cmd:"" help:"Print the status of a batch."`
+	Show    ofBoth         `cmd:"" help:"Print the status of a batch."`
 	Rows    batchesRows    `cmd:"" help:"List the rows of a batch with their state."`
 	Results batchesResults `cmd:"" help:"Write the results of a batch to a file, also while it runs."`
 	Follow  batchesFollow  `cmd:"" help:"Wait for the end of a batch."`
-	Cancel  one            `cmd:"" help:"Cancel the rows of a batch that wait; as the operator, those that run too."`
-	Retry   one            `cmd:"" help:"Retry the failed and the cancelled rows of a batch."`
+	Cancel  ofBoth         `cmd:"" help:"Cancel the rows of a batch that wait; as the operator, those that run too."`
+	Retry   ofBoth         `cmd:"" help:"Retry the failed and the cancelled rows of a batch."`
 }
 
 // anyBatchView is a batch of any API key as the operator sees it.

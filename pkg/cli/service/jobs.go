@@ -20,7 +20,7 @@ type Jobs struct {
 	List   jobsList   `cmd:"" help:"List the jobs of your API key, newest first; as the operator, those of all keys."`
 	Show   jobsShow   `cmd:"" help:"Print a job with its result or error."`
 	Follow jobsFollow `cmd:"" help:"Wait for the end of a job, and print its result or error."`
-	Cancel one        `cmd:"" help:"Cancel a job that no one else waits for; as the operator, for everyone."`
+	Cancel ofBoth     `cmd:"" help:"Cancel a job that no one else waits for; as the operator, for everyone."`
 	Retry  jobsRetry  `cmd:"" help:"Submit the request of a failed job again; as the operator, also those of all failed jobs with an error."`
 }
 

@@ -19,15 +19,15 @@ import (
 // Webhooks is about webhooks: those of the caller over the API, or of all keys.
 type Webhooks struct {
 	List       webhooksList   `cmd:"" help:"List your webhooks; as the operator, those of all API keys."`
-	Show       one            `cmd:"" help:"Print a webhook; as the operator, with its deliveries."`
+	Show       ofBoth         `cmd:"" help:"Print a webhook; as the operator, with its deliveries."`
 	Create     webhooksCreate `cmd:"" help:"Create a webhook. Its secret is shown once only."`
 	Update     webhooksUpdate `cmd:"" help:"Change the URL or the events of a webhook."`
-	Cancel     one            `cmd:"" aliases:"delete" help:"Delete a webhook."`
-	Rotate     own            `cmd:"" help:"Create a new secret. The old one stays valid for 24 hours."`
-	Enable     one            `cmd:"" help:"Enable a disabled webhook."`
-	Test       own            `cmd:"" help:"Send the event webhook.test."`
-	Verify     one            `cmd:"" aliases:"challenge" help:"Ask a pending webhook again whether it wants events."`
-	Deliveries own            `cmd:"" help:"List the deliveries of a webhook, newest first."`
+	Cancel     ofBoth         `cmd:"" aliases:"delete" help:"Delete a webhook."`
+	Rotate     ofCaller       `cmd:"" help:"Create a new secret. The old one stays valid for 24 hours."`
+	Enable     ofBoth         `cmd:"" help:"Enable a disabled webhook."`
+	Test       ofCaller       `cmd:"" help:"Send the event webhook.test."`
+	Verify     ofBoth         `cmd:"" aliases:"challenge" help:"Ask a pending webhook again whether it wants events."`
+	Deliveries ofCaller       `cmd:"" help:"List the deliveries of a webhook, newest first."`
 	Retry      webhooksRetry  `cmd:"" help:"Send a delivery again; as the operator, also all that have failed."`
 }
 

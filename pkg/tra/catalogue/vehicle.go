@@ -19,20 +19,29 @@ type Vehicle struct {
 	EngineCapacity string `json:"engineCapacity"` // a band: "1001 - 1500 CC"
 }
 
+// The fields of a vehicle by their names in the authority's lists, in the order of the lists.
+const (
+	FieldModelBody = "modelBody"
+	FieldYear      = "yom" // of manufacture; the only one that is a number
+	FieldCountry   = "countryOfOrigin"
+	FieldFuel      = "fuelType"
+	FieldCapacity  = "engineCapacity"
+)
+
 // Next returns the first field that is empty, by its name in the authority's lists; "" when
 // none is.
 func (v Vehicle) Next() string {
 	switch {
 	case v.ModelBody == "":
-		return "modelBody"
+		return FieldModelBody
 	case v.YOM == 0:
-		return "yom"
+		return FieldYear
 	case v.Country == "":
-		return "countryOfOrigin"
+		return FieldCountry
 	case v.FuelType == "":
-		return "fuelType"
+		return FieldFuel
 	case v.EngineCapacity == "":
-		return "engineCapacity"
+		return FieldCapacity
 	}
 	return ""
 }
@@ -40,15 +49,15 @@ func (v Vehicle) Next() string {
 // With returns the vehicle with a value of its next list.
 func (v Vehicle) With(value string) Vehicle {
 	switch v.Next() {
-	case "modelBody":
+	case FieldModelBody:
 		v.ModelBody = value
-	case "yom":
+	case FieldYear:
 		v.YOM, _ = strconv.Atoi(value) // List returns whole numbers
-	case "countryOfOrigin":
+	case FieldCountry:
 		v.Country = value
-	case "fuelType":
+	case FieldFuel:
 		v.FuelType = value
-	case "engineCapacity":
+	case FieldCapacity:
 		v.EngineCapacity = value
 	}
 	return v

@@ -30,13 +30,13 @@ func TestDeedsCallOperationsOfTheAPI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var operations []string
+	var documented []string
 	for path, item := range doc.Paths.Map() {
 		for method := range item.Operations() {
-			operations = append(operations, method+" "+regexp.MustCompile(`\{\w+\}`).ReplaceAllString(path, "x1"))
+			documented = append(documented, method+" "+regexp.MustCompile(`\{\w+\}`).ReplaceAllString(path, "x1"))
 		}
 	}
-	for name, d := range deeds {
+	for name, d := range operations {
 		if d.caller == nil {
 			continue
 		}
@@ -48,7 +48,7 @@ func TestDeedsCallOperationsOfTheAPI(t *testing.T) {
 		if _, err := d.caller(t.Context(), api, "x1"); err == nil {
 			t.Errorf("%s: got no error, want that of the API", name)
 		}
-		if len(requests) != 1 || !slices.Contains(operations, requests[0]) {
+		if len(requests) != 1 || !slices.Contains(documented, requests[0]) {
 			t.Errorf("%s: got requests %q, want one operation of openapi.yaml", name, requests)
 		}
 	}
@@ -69,12 +69,12 @@ func TestEveryCommandHasItsDeed(t *testing.T) {
 	rows := map[string]bool{}
 	for _, leaf := range parser.Model.Leaves(false) {
 		name := nameOf(leaf)
-		d := deeds[name]
+		d := operations[name]
 		var caller, operator bool
 		switch leaf.Target.Addr().Interface().(type) {
-		case *one:
+		case *ofBoth:
 			caller, operator = true, true
-		case *own:
+		case *ofCaller:
 			caller = true
 		default:
 			continue
@@ -83,7 +83,7 @@ func TestEveryCommandHasItsDeed(t *testing.T) {
 			t.Errorf("%s: got caller %t, operator %t, want caller %t, operator %t", name, d.caller != nil, d.operator != nil, caller, operator)
 		}
 	}
-	for name := range deeds {
+	for name := range operations {
 		if !rows[name] {
 			t.Errorf("no command is %q", name)
 		}

@@ -12,15 +12,15 @@ import (
 	"ushuru/pkg/operate"
 )
 
-// one is a command about one job, batch or webhook: of the caller over the API, or of any key.
-type one struct {
+// ofBoth is a command about one job, batch or webhook: of the caller over the API, or of any key.
+type ofBoth struct {
 	target
 	ID string `arg:"" help:"Id of the ${noun}, as printed by ${nouns} list."`
 }
 
 // Run is called by kong.
-func (c *one) Run(s *Session, k *kong.Context) error {
-	d := deeds[nameOf(k.Selected())]
+func (c *ofBoth) Run(s *Session, k *kong.Context) error {
+	d := operations[nameOf(k.Selected())]
 	return c.run(s, func(ctx context.Context, api *client.Client) (console.Printed, error) {
 		return d.caller(ctx, api, c.ID)
 	}, func(ctx context.Context, o *operate.Operator) (console.Printed, error) {
@@ -28,16 +28,16 @@ func (c *one) Run(s *Session, k *kong.Context) error {
 	})
 }
 
-// own is a command about one thing of the caller.
-type own struct {
+// ofCaller is a command about one thing of the caller.
+type ofCaller struct {
 	request
 	ID string `arg:"" help:"Id of the ${noun}, as printed by ${nouns} list."`
 }
 
 // Run is called by kong.
-func (c *own) Run(s *Session, k *kong.Context) error {
+func (c *ofCaller) Run(s *Session, k *kong.Context) error {
 	return c.run(s, func(ctx context.Context, api *client.Client) (console.Printed, error) {
-		return deeds[nameOf(k.Selected())].caller(ctx, api, c.ID)
+		return operations[nameOf(k.Selected())].caller(ctx, api, c.ID)
 	})
 }
 
@@ -50,14 +50,14 @@ type (
 	byOperator func(ctx context.Context, o *operate.Operator, id string) (console.Printed, error)
 )
 
-// deed is what a command does, for a caller and for the operator.
-type deed struct {
+// operation is what a command does, for a caller and for the operator.
+type operation struct {
 	caller   byCaller
 	operator byOperator
 }
 
-// deeds are the commands about one thing that take nothing else.
-var deeds = map[string]deed{
+// operations are the commands about one thing that take nothing else.
+var operations = map[string]operation{
 	"jobs cancel": {
 		ask("DELETE /v1/jobs/{id}", callersJob), act((*operate.Operator).CancelJob, anyJob),
 	},
