@@ -61,7 +61,7 @@ func TestAJobThatEndedBeforeTheWaitIsFoundAtOnce(t *testing.T) {
 	apitest.Send(t, func(_ http.ResponseWriter, r *http.Request) error {
 		ctx, cancel := context.WithTimeout(r.Context(), 10*time.Second)
 		defer cancel()
-		waited, err := deaf.Wait(request.From(r.WithContext(ctx)), job, time.Hour)
+		waited, err := deaf.Wait(request.From(r.WithContext(ctx)), job, time.Hour) //nolint:contextcheck // the request has it
 		if err != nil || waited.State != jobs.Cancelled {
 			t.Errorf("got %+v, %v, want the job that has ended", waited, err)
 		}
