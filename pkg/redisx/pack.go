@@ -10,20 +10,22 @@ import (
 // results is the dictionary: a sample of results, the most frequent ones last. Results are
 // JSON with the same names again and again: with it an estimate takes about a sixth of its
 // size. Data that was packed with a dictionary can only be unpacked with it, byte for byte:
-// after a release never change it, but add another under a new number, and unpack with both.
-// TestTheDictionaryHasTheShapeOfResults writes it.
+// never change it, but add another under a new number, and unpack with all.
+// TestTheDictionaryHasTheShapeOfResults writes it, TestADictionaryNeverChanges holds it.
 //
 //go:embed results.json
 var results []byte
 
-// earlier is the dictionary before, of November 2026: what was packed with it is unpacked still.
-//
-//go:embed results-2.json
-var earlier []byte
+// The dictionaries before, of November 2026: what was packed with them is unpacked still.
+var (
+	//go:embed results-2.json
+	second []byte
+	//go:embed results-3.json
+	third []byte
+)
 
 const (
-	resultsID   = 3
-	earlierID   = 2
+	resultsID   = 4
 	maxUnpacked = 64 << 20 // bytes
 )
 
@@ -32,7 +34,8 @@ var (
 	packer = must(zstd.NewWriter(nil, zstd.WithEncoderDictRaw(resultsID, results),
 		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(true), zstd.WithWindowSize(1<<17)))
 	unpacker = must(zstd.NewReader(nil, zstd.WithDecoderDictRaw(resultsID, results),
-		zstd.WithDecoderDictRaw(earlierID, earlier), zstd.WithDecoderMaxMemory(maxUnpacked), zstd.WithDecoderConcurrency(0)))
+		zstd.WithDecoderDictRaw(2, second), zstd.WithDecoderDictRaw(3, third),
+		zstd.WithDecoderMaxMemory(maxUnpacked), zstd.WithDecoderConcurrency(0)))
 )
 
 func must[T any](value T, err error) T {
