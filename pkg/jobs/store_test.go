@@ -350,9 +350,9 @@ func waiters(t *testing.T, store *jobs.Store) {
 	must(t)(hub.WaitEnded(t.Context(), "nothing"))
 	_, _, err := store.End(t.Context(), job, jobs.End{State: jobs.Succeeded, Result: json.RawMessage(`{}`)})
 	must(t)(err)
-	job, err = store.Get(t.Context(), job.ID)
+	ended, err := store.Get(t.Context(), job.ID)
 	must(t)(err)
-	finalize(t, store, job)
+	finalize(t, store, ended)
 	waiting.Wait()
 	if n := hub.Waiting(); n != 0 {
 		t.Errorf("%d still wait", n)
