@@ -5,6 +5,7 @@ package batches
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"math"
@@ -22,7 +23,9 @@ import (
 	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/localtime"
+	"ushuru/pkg/lot"
 	"ushuru/pkg/message"
+	"ushuru/pkg/money"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
@@ -279,6 +282,163 @@ func write(
 	return request.WriteJSON(w, http.StatusCreated, body)
 }
 
+// bodyWebhook is the webhook that a batch names. Only the response that
+// creates the webhook has its secret.
+type bodyWebhook struct {
+	ID     string `json:"id"`
+	Secret string `json:"secret,omitempty"`
+}
+
+// webhookID returns the id of the webhook that is created for a batch.
+func webhookID(batchID string) string { return "wh" + strings.ToLower(batchID) }
+
+// findOrCreateWebhook returns the caller's webhook with an id or a URL, or creates one
+// for a batch. An empty URL is no webhook.
+func (s *Resource) findOrCreateWebhook(r *request.Request, batchID, url string) (hook bodyWebhook, err error) {
+	if url == "" {
+		return hook, nil
+	}
+	all, err := s.options.Webhooks.List(r.Context(), r.Key.ID)
+	if err != nil {
+		return hook, err
+	}
+	own := webhookID(batchID)
+	found := slices.IndexFunc(all, func(e webhook.Endpoint) bool {
+		return e.ID == url || e.URL == url && e.Disabled == "" && e.ID != own
+	})
+	switch {
+	case found >= 0:
+		return bodyWebhook{ID: all[found].ID}, nil
+	case !strings.Contains(url, ":"):
+		return hook, problem.Field("webhook", "webhook")
+	}
+	return s.createWebhook(r, batchID, url)
+}
+
+// createWebhook creates a webhook that gets only the events that name it.
+// The second call for a batch returns the same webhook and secret.
+func (s *Resource) createWebhook(r *request.Request, batchID, url string) (hook bodyWebhook, err error) {
+	created, secret, err := s.options.Webhooks.Add(r.Context(), r.Key.ID, webhookID(batchID), url, []string{})
+	return bodyWebhook{created.ID, secret}, err
+}
+
+// dryRunRows is how many rows a dry run shows.
+const dryRunRows = 10
+
+// dryRunBody says how a request for a batch is understood. Nothing of it is stored.
+type dryRunBody struct {
+	DryRun   bool     `json:"dryRun"`
+	Rows     int      `json:"rows"`
+	Valid    int      `json:"valid"`
+	Repeated int      `json:"repeated"` // of the valid rows: those that duplicate an earlier one
+	Rejected int      `json:"rejected"`
+	Missing  []string `json:"missing,omitempty"` // options without which the batch is refused: jpyPerUSD
+	// Questions are about the units of prices; without answers the batch is refused.
+	Questions []lot.Question       `json:"questions,omitempty"`
+	Options   batchrequest.Options `json:"options"`
+	Table     *batchrequest.Table  `json:"table,omitempty"`
+	Storage   await.Room           `json:"storage"`
+	First     []dryRunRow          `json:"first"`              // the first rows
+	Invalid   []problem.Row        `json:"problems,omitempty"` // of the first rows that are rejected
+	Warnings  []vehicle.Warning    `json:"warnings,omitempty"`
+	Object    string               `json:"object"` // batch_dry_run
+}
+
+// dryRunRow is a row as it is understood.
+type dryRunRow struct {
+	Row        int               `json:"row"`
+	Sheet      string            `json:"sheet,omitempty"`
+	Reference  string            `json:"reference,omitempty"`
+	URL        string            `json:"url,omitempty"`
+	ModelBody  string            `json:"modelBody,omitempty"`
+	Car        json.RawMessage   `json:"car,omitempty"`
+	PriceBasis string            `json:"priceBasis,omitempty"`
+	Known      json.RawMessage   `json:"known,omitempty"`
+	Columns    map[string]string `json:"columns,omitempty"`
+	Error      *vehicle.Error    `json:"error,omitempty"`
+}
+
+// answerDryRun answers how a request for a batch is understood, whatever is wrong with its rows. It
+// stores and counts nothing.
+func (s *Resource) answerDryRun(w http.ResponseWriter, r *request.Request, req *batchrequest.Request) error {
+	body := dryRunBody{
+		Object: "batch_dry_run", DryRun: true,
+		Rows: len(req.Rows), Questions: req.Questions(), Options: req.Options, Table: req.Table,
+		First: []dryRunRow{}, Warnings: slices.Concat(r.Warnings(), req.Warnings()),
+	}
+	rows, err := req.CheckRows(&req.Options, s.listingURL)
+	if err != nil { // any rate shows the rest
+		body.Missing = []string{"jpyPerUSD"}
+		guess := req.Options
+		rate, _ := money.ParseNumber("150")
+		guess.JPYPerUSD = &rate
+		if rows, err = req.CheckRows(&guess, s.listingURL); err != nil {
+			return err
+		}
+	}
+	body.Repeated = batch.CountDuplicates(rows)
+	for i, row := range rows {
+		if row.RejectReason == nil {
+			body.Valid++
+		}
+		if i < dryRunRows {
+			body.First = append(body.First, dryRunRowOf(row, req.Columns, body.Missing != nil))
+		}
+	}
+	body.Rejected = len(rows) - body.Valid
+	if p := batchrequest.Invalid(rows); p != nil {
+		body.Invalid = p.Rows
+	}
+	r.Place.Turn.Give()
+	if body.Storage, err = s.options.Limits.Room(r, batch.Room("", rows)...); err != nil {
+		return err
+	}
+	return request.WriteJSON(w, http.StatusOK, body)
+}
+
+// dryRunRowOf returns a row as it is understood; without its price when the rate of yen is
+// missing.
+func dryRunRowOf(row batch.Row, columns []string, unpriced bool) dryRunRow {
+	shown := dryRunRow{
+		Row: row.Number, Sheet: row.Sheet, Reference: row.Reference, URL: row.URL, ModelBody: row.ModelBody, Car: row.Car,
+		PriceBasis: row.PriceBasis, Known: row.Known, Columns: ownColumns(columns, row.Own),
+	}
+	var car vehicle.QuoteInput
+	if unpriced && json.Unmarshal(row.Car, &car) == nil {
+		car.FOBPriceUSD, car.CFPriceUSD = nil, nil
+		shown.Car, _ = json.Marshal(car) //nolint:errchkjson // its numbers were read from JSON
+	}
+	if row.RejectReason != nil {
+		why := await.ErrorProblem(row.RejectReason).Body()
+		shown.Error = &why
+	}
+	return shown
+}
+
+// ownColumns returns the caller's own cells by their columns.
+func ownColumns(names, cells []string) map[string]string {
+	own := map[string]string{}
+	for i, cell := range cells {
+		if i < len(names) && cell != "" {
+			own[names[i]] = cell
+		}
+	}
+	if len(own) == 0 {
+		return nil
+	}
+	return own
+}
+
+// Get answers GET /v1/batches/{id}.
+func (s *Resource) Get(w http.ResponseWriter, plain *http.Request) error {
+	r := request.From(plain)
+	b, err := s.find(r.Context(), r)
+	if err != nil {
+		return err
+	}
+	return request.WriteJSON(w, http.StatusOK, s.shown(r.Context(), b))
+}
+
 // find returns the batch of a request's path. A batch of another key is not
 // found.
 func (s *Resource) find(ctx context.Context, r *request.Request) (*batch.Batch, error) {
@@ -293,16 +453,6 @@ func (s *Resource) find(ctx context.Context, r *request.Request) (*batch.Batch, 
 		r.View = message.ViewIn(b.Options.Lang)
 	}
 	return b, nil
-}
-
-// Get answers GET /v1/batches/{id}.
-func (s *Resource) Get(w http.ResponseWriter, plain *http.Request) error {
-	r := request.From(plain)
-	b, err := s.find(r.Context(), r)
-	if err != nil {
-		return err
-	}
-	return request.WriteJSON(w, http.StatusOK, s.shown(r.Context(), b))
 }
 
 // Cancel answers DELETE /v1/batches/{id}: rows that wait or run are cancelled, and their pages
@@ -350,42 +500,22 @@ func (s *Resource) List(w http.ResponseWriter, plain *http.Request) error {
 	return request.WriteJSON(w, http.StatusOK, body)
 }
 
-// bodyWebhook is the webhook that a batch names. Only the response that
-// creates the webhook has its secret.
-type bodyWebhook struct {
-	ID     string `json:"id"`
-	Secret string `json:"secret,omitempty"`
-}
-
-// webhookID returns the id of the webhook that is created for a batch.
-func webhookID(batchID string) string { return "wh" + strings.ToLower(batchID) }
-
-// findOrCreateWebhook returns the caller's webhook with an id or a URL, or creates one
-// for a batch. An empty URL is no webhook.
-func (s *Resource) findOrCreateWebhook(r *request.Request, batchID, url string) (hook bodyWebhook, err error) {
-	if url == "" {
-		return hook, nil
+// Events answers GET /v1/batches/{id}/events: an event whenever a row
+// changes state, and a last one when the batch ends.
+func (s *Resource) Events(w http.ResponseWriter, plain *http.Request) error {
+	r := request.From(plain)
+	changed, unsubscribe := s.options.Batches.Watch(s.options.Hub, r.Var("id"))
+	defer unsubscribe()
+	load := func(ctx context.Context) (await.Event, error) {
+		b, err := s.find(ctx, r)
+		if err != nil {
+			return await.Event{}, err
+		}
+		body := s.shown(ctx, b)
+		fingerprint := body // the throughput changes with every event
+		fingerprint.PerSecond, fingerprint.SecondsLeft, fingerprint.Message, fingerprint.Text = 0, 0, "", nil
+		return await.NewEvent(r.View, body, fingerprint, !b.Ended.IsZero())
 	}
-	all, err := s.options.Webhooks.List(r.Context(), r.Key.ID)
-	if err != nil {
-		return hook, err
-	}
-	own := webhookID(batchID)
-	found := slices.IndexFunc(all, func(e webhook.Endpoint) bool {
-		return e.ID == url || e.URL == url && e.Disabled == "" && e.ID != own
-	})
-	switch {
-	case found >= 0:
-		return bodyWebhook{ID: all[found].ID}, nil
-	case !strings.Contains(url, ":"):
-		return hook, problem.Field("webhook", "webhook")
-	}
-	return s.createWebhook(r, batchID, url)
-}
-
-// createWebhook creates a webhook that gets only the events that name it.
-// The second call for a batch returns the same webhook and secret.
-func (s *Resource) createWebhook(r *request.Request, batchID, url string) (hook bodyWebhook, err error) {
-	created, secret, err := s.options.Webhooks.Add(r.Context(), r.Key.ID, webhookID(batchID), url, []string{})
-	return bodyWebhook{created.ID, secret}, err
+	blockers := func(ctx context.Context) string { return s.options.Work.Blockers(ctx, nil) }
+	return s.options.Streams.Send(w, r, await.Source{Changed: changed, Load: load, Blockers: blockers})
 }

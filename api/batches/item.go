@@ -1,14 +1,20 @@
 package batches
 
 import (
+	"context"
+	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 
 	"ushuru/api/await"
+	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/pkg/batch"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/vehicle"
 )
 
@@ -87,4 +93,88 @@ func newItemBody(item batch.Item, columns []string) itemBody {
 		body.Error = &why
 	}
 	return body
+}
+
+// Retry answers POST /v1/batches/{id}/retry: failed and cancelled rows wait again, all of them or
+// those that the parameters "row" and "sheet" name.
+func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
+	r := request.From(plain)
+	b, err := s.find(r.Context(), r)
+	if err != nil {
+		return err
+	}
+	reader, err := s.options.Batches.Read(r.Context(), b.ID)
+	if err != nil {
+		return err
+	}
+	rows, err := rowsNamed(r.Context(), r.URL.Query(), reader)
+	if err != nil {
+		return err
+	}
+	same, err := s.options.Work.Begin(w, r, rows)
+	if err != nil {
+		return err
+	}
+	// The name of the retry is stored before it is carried out: the same
+	// request under one Idempotency-Key finds that it was, or carries it out.
+	name, err := same.SetOutcome(r.Context(), "retry", rand.Text())
+	if err != nil {
+		return err
+	}
+	ctx := r.Context()
+	done, err := s.options.Batches.WasRetried(ctx, b.ID, name)
+	if err != nil {
+		return err
+	}
+	if !done {
+		open, again := reader.Retried(rows)
+		if again == 0 {
+			return batch.ErrNoneFailed
+		}
+		promise := pace.Kept{Name: batch.PromiseName(b.ID), Size: int64(open+again) * batch.RowRoom, TTL: batch.AccountTTL}
+		leave, err := s.options.Limits.TakeRows(w, r, again, promise)
+		if err != nil {
+			return err
+		}
+		defer leave()
+		if err := s.options.Batches.Retry(ctx, b.ID, name, rows...); err != nil {
+			return errors.Join(err, s.giveBackUnretried(r, b.ID, name, again))
+		}
+	}
+	if err := s.options.Tasks.EnqueueDispatch(ctx); err != nil { // the workers also check by themselves
+		s.options.Log.WarnContext(ctx, "batch dispatch not enqueued", "error", err)
+	}
+	return s.Get(w, plain)
+}
+
+// rowsNamed returns the indexes of the rows that a query names by their numbers in one sheet, as the
+// results do; nil for no names. Of a repeated row it is the index of the first.
+func rowsNamed(ctx context.Context, query url.Values, reader *batch.Reader) ([]int, error) {
+	unknown := problem.Field("row", "row")
+	if !query.Has("row") && !query.Has("sheet") {
+		return nil, nil
+	}
+	numbers := map[int]bool{}
+	for _, name := range query["row"] {
+		number, err := strconv.Atoi(name)
+		if err != nil {
+			return nil, unknown
+		}
+		numbers[number] = true
+	}
+	rows, err := reader.Named(ctx, numbers, query.Get("sheet"))
+	if err == nil && (len(rows) == 0 || len(rows) < len(numbers)) {
+		err = unknown
+	}
+	return rows, err
+}
+
+// giveBackUnretried gives back the room of rows that were not retried. Rows that have not ended yet
+// keep the room that they had before; so do those that may wait again although the answer was lost.
+func (s *Resource) giveBackUnretried(r *request.Request, id, name string, rows int) error {
+	done, err := s.options.Batches.WasRetried(context.WithoutCancel(r.Context()), id, name)
+	if err != nil || done {
+		return nil //nolint:nilerr // the error of the request is told
+	}
+	return s.options.Limits.GiveBack(r, pace.Kept{Name: batch.PromiseName(id), Size: int64(rows) * batch.RowRoom})
 }

@@ -2,14 +2,20 @@ package batches
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"ushuru/api/await"
@@ -18,6 +24,7 @@ import (
 	"ushuru/pkg/batch"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/export"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/plainjson"
@@ -54,24 +61,6 @@ var resultFormats = []resultFormat{
 		"xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx",
 		beginTable(export.NewXLSX, export.ReadByXLSX),
 	},
-}
-
-// parseResultFormat returns the format that the query or Accept requests.
-func parseResultFormat(r *request.Request) (resultFormat, error) {
-	if name := r.URL.Query().Get("format"); name != "" {
-		for _, f := range resultFormats {
-			if f.name == name {
-				return f, nil
-			}
-		}
-		return resultFormat{}, errFormatUnknown
-	}
-	offered := make([]string, len(resultFormats))
-	for i, f := range resultFormats {
-		offered[i] = f.mediaType
-	}
-	wanted := request.MediaType(r.Header.Values("Accept"), offered...)
-	return resultFormats[slices.Index(offered, wanted)], nil
 }
 
 // GetResults answers GET /v1/batches/{id}/results: all rows with their results
@@ -139,6 +128,55 @@ func (s *Resource) GetResults(w http.ResponseWriter, plain *http.Request) error 
 	return nil
 }
 
+// parseResultFormat returns the format that the query or Accept requests.
+func parseResultFormat(r *request.Request) (resultFormat, error) {
+	if name := r.URL.Query().Get("format"); name != "" {
+		for _, f := range resultFormats {
+			if f.name == name {
+				return f, nil
+			}
+		}
+		return resultFormat{}, errFormatUnknown
+	}
+	offered := make([]string, len(resultFormats))
+	for i, f := range resultFormats {
+		offered[i] = f.mediaType
+	}
+	wanted := request.MediaType(r.Header.Values("Accept"), offered...)
+	return resultFormats[slices.Index(offered, wanted)], nil
+}
+
+// resultPart is the part of a batch's results that a request wants.
+type resultPart struct {
+	from  int // index of a row
+	limit int // 0 means all
+	state batch.State
+	since time.Time // rows that ended then or later; zero means all
+}
+
+// parseResultPart parses the parameters cursor, limit, state and since.
+func parseResultPart(r *request.Request) (part resultPart, err error) {
+	query := r.URL.Query()
+	if query.Get("limit") != "" {
+		if part.limit, err = request.PageSize(r.URL.Query()); err != nil {
+			return part, err
+		}
+	}
+	if part.from, err = request.Cursor(query); err != nil {
+		return part, err
+	}
+	part.state = batch.State(query.Get("state"))
+	if part.state != "" && !slices.Contains(batch.States(), part.state) {
+		return part, errStateUnknown
+	}
+	if text := query.Get("since"); text != "" {
+		if part.since, err = time.Parse(time.RFC3339, text); err != nil {
+			return part, errSinceInvalid.WithCause(err)
+		}
+	}
+	return part, nil
+}
+
 // parseSort returns the parameter sort, which orders all rows; empty without it.
 func parseSort(r *request.Request, part resultPart) (by string, err error) {
 	by = r.URL.Query().Get("sort")
@@ -146,6 +184,154 @@ func parseSort(r *request.Request, part resultPart) (by string, err error) {
 		return "", errSortUnknown
 	}
 	return by, nil
+}
+
+// isUnchanged answers 304 to a caller who has the results of a batch that has ended. They
+// change only when the day changes for which the cost is calculated, when failed rows are
+// retried, or with the program.
+func isUnchanged(w http.ResponseWriter, r *request.Request, b *batch.Batch, f resultFormat) bool {
+	if b.Ended.IsZero() {
+		return false
+	}
+	identity := fmt.Sprintf("%s %d %s %s %s %s %s", b.ID, b.Ended.UnixMilli(), f.name, r.URL.RawQuery, r.Lang,
+		time.Now().In(localtime.Zone).Format(time.DateOnly), programVersion())
+	sum := sha256.Sum256([]byte(identity))
+	tag := `W/"` + hex.EncodeToString(sum[:8]) + `"` // weak: the response may be compressed
+	w.Header().Set("ETag", tag)
+	w.Header().Set("Cache-Control", "private, no-cache")
+	w.Header().Add("Vary", "Accept")
+	for known := range strings.SplitSeq(strings.Join(r.Header.Values("If-None-Match"), ","), ",") {
+		if known = strings.TrimSpace(known); known == "*" || strings.TrimPrefix(known, "W/") == strings.TrimPrefix(tag, "W/") {
+			w.WriteHeader(http.StatusNotModified)
+			return true
+		}
+	}
+	return false
+}
+
+// programVersion says what the program was built of.
+var programVersion = sync.OnceValue(func() string {
+	info, _ := debug.ReadBuildInfo()
+	return fmt.Sprint(info)
+})
+
+// openResults opens a batch and reads its first rows, before the response begins. To sort
+// them it reads all rows once before, and remembers a number for each.
+func (s *Resource) openResults(ctx context.Context, b *batch.Batch, by string, part resultPart) (*resultRows, error) {
+	reader, err := s.options.Batches.Read(ctx, b.ID)
+	if err != nil {
+		return nil, err
+	}
+	if !part.since.IsZero() {
+		if err := reader.Since(ctx, b, part.since); err != nil {
+			return nil, err
+		}
+	}
+	rows, limit := &resultRows{reader: reader}, cmp.Or(part.limit, batch.MaxRows)
+	if by == "" {
+		rows.order, rows.more = reader.Choose(part.from, limit, part.state)
+		return rows, rows.read(ctx)
+	}
+	if rows.order, err = s.sortedRows(ctx, reader, b, by); err != nil {
+		return nil, err
+	}
+	from := min(part.from, len(rows.order))
+	to := min(from+limit, len(rows.order))
+	if to < len(rows.order) {
+		rows.more = to
+	}
+	rows.order = rows.order[from:to]
+	return rows, rows.read(ctx)
+}
+
+// resultRows reads the rows of a part of a batch page by page.
+type resultRows struct {
+	reader *batch.Reader
+	order  []int        // indexes of the rows
+	items  []batch.Item // the page
+	next   int          // index of order; -1 after the last page
+	more   int          // cursor of the rows after the part; not above 0 when there are none
+}
+
+func (rows *resultRows) last() bool { return rows.next < 0 }
+
+// read reads the next page.
+func (rows *resultRows) read(ctx context.Context) (err error) {
+	end := min(rows.next+resultsPage, len(rows.order))
+	rows.items, err = rows.reader.Items(ctx, rows.order[rows.next:end])
+	if rows.next = end; end == len(rows.order) {
+		rows.next = -1
+	}
+	return err
+}
+
+// sortKeys are the orders of results: a function that is least for the row that comes
+// first. Rows without the figure come last, in their own order.
+var sortKeys = map[string]func(*vehicle.Estimate) (key float64, ok bool){
+	"onTheRoad": func(e *vehicle.Estimate) (float64, bool) {
+		if e.Summary == nil || e.Summary.OnTheRoad == nil {
+			return 0, false
+		}
+		return float64(e.Summary.OnTheRoad.TZS), true
+	},
+	"maxPrice": highestPrice,
+	"margin": func(e *vehicle.Estimate) (float64, bool) {
+		if margin, ok := export.Margin(e); ok {
+			return -margin.InexactFloat64(), true
+		}
+		const behind = 1e9 // rows without a price follow, by the highest price
+		key, ok := highestPrice(e)
+		return behind + key, ok
+	},
+}
+
+// readToSort are the members of an estimate that the orders read.
+var readToSort = request.Only("summary.onTheRoad,maxPriceUSD,car.fobPriceUSD,car.cfPriceUSD")
+
+// highestPrice puts the highest maxPriceUSD first.
+func highestPrice(e *vehicle.Estimate) (float64, bool) {
+	if e.MaxPrice == nil || e.MaxPrice.FOB == nil || e.MaxPrice.FOB.Likely == nil {
+		return 0, false
+	}
+	return -float64(*e.MaxPrice.FOB.Likely), true
+}
+
+// sortedRows returns the indexes of all rows in an order.
+func (s *Resource) sortedRows(ctx context.Context, reader *batch.Reader, b *batch.Batch, by string) ([]int, error) {
+	rows := resultRows{reader: reader}
+	rows.order, _ = reader.Choose(0, batch.MaxRows, "")
+	wanted, processor := b.Options.OfCost(), s.options.Limits.Turn(b.Owner)
+	defer processor.Give()
+	var keys []float64
+	for !rows.last() {
+		processor.Give()
+		if err := rows.read(ctx); err != nil {
+			return nil, err
+		}
+		if err := processor.Take(ctx); err != nil {
+			return nil, err
+		}
+		for _, item := range rows.items {
+			key, err := pricer{s.options.Costs, wanted}.sortKey(item, by)
+			if err != nil {
+				return nil, err
+			}
+			keys = append(keys, key)
+		}
+	}
+	slices.SortStableFunc(rows.order, func(a, b int) int { return cmp.Compare(keys[a], keys[b]) })
+	return rows.order, nil
+}
+
+func (p pricer) sortKey(item batch.Item, by string) (float64, error) {
+	e, err := p.value(item, readToSort)
+	if err != nil || e == nil {
+		return math.MaxFloat64, err
+	}
+	if key, ok := sortKeys[by](e); ok {
+		return key, nil
+	}
+	return math.MaxFloat64 / 2, nil //nolint:mnd // before rows without an estimate
 }
 
 // sendResults writes the first rows, and then reads and writes the others.
@@ -222,6 +408,25 @@ func sourceOf(item batch.Item) vehicle.Source {
 		return vehicle.FromRequest
 	}
 	return vehicle.FromListing
+}
+
+// tableView is how a caller wants to see results.
+type tableView struct {
+	message.View
+
+	fields request.Fields // of JSON
+	bom    bool           // of CSV
+
+	lines     []export.CostLine
+	following string // cursor of the rows that follow; "" for none
+}
+
+// costLines are the lines that a cost can have.
+func (s *Resource) costLines() (lines []export.CostLine) {
+	for _, code := range s.options.Costs.Codes() {
+		lines = append(lines, export.CostLine(code))
+	}
+	return lines
 }
 
 // resultBody is one row of a batch with its estimate.
@@ -310,25 +515,6 @@ type tableWriter struct {
 	table export.Writer
 	lang  string
 	read  request.Fields // of an estimate
-}
-
-// tableView is how a caller wants to see results.
-type tableView struct {
-	message.View
-
-	fields request.Fields // of JSON
-	bom    bool           // of CSV
-
-	lines     []export.CostLine
-	following string // cursor of the rows that follow; "" for none
-}
-
-// costLines are the lines that a cost can have.
-func (s *Resource) costLines() (lines []export.CostLine) {
-	for _, code := range s.options.Costs.Codes() {
-		lines = append(lines, export.CostLine(code))
-	}
-	return lines
 }
 
 func beginTable(

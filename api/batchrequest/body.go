@@ -26,22 +26,6 @@ import (
 	"ushuru/pkg/money"
 )
 
-// Request is a request for a batch as it was read.
-type Request struct {
-	Rows    []Row
-	Options Options
-	Table   *Table   // nil of JSON
-	Columns []string // names of the caller's own columns or fields
-
-	// Language is a JSON object with the field lang of a JSON body, if there is one.
-	Language []byte
-	DryRun   bool
-
-	mapped  []string       // parameters column=NAME=FIELD, which give columns of a table to fields
-	columns []*lot.Columns // of each sheet; nil of JSON
-	strict  bool
-}
-
 // The kinds of bodies.
 const (
 	bodyJSON  = "json"
@@ -64,6 +48,54 @@ var bodyKinds = map[string]string{
 	"application/vnd.ms-excel":  bodyTable,
 	"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": bodyTable,
 	"multipart/form-data": bodyForm,
+}
+
+const (
+	// maxBody allows for batch.MaxRows URLs of 800 bytes.
+	maxBody = 8 << 20
+	// maxOptions is the maximum size of the options in a form in bytes.
+	maxOptions = 64 << 10
+	// maxIgnored is how many names of fields that do not exist are remembered.
+	maxIgnored = jsonobject.MaxNames
+)
+
+// What is wrong with a batch, or with a row of it.
+var (
+	errInvalid              = problem.BadRequest("invalid_batch")
+	errOptionInvalid        = problem.BadRequest("option_invalid").Of("options")
+	errCSVHeaderMissing     = problem.BadRequest("csv_header_missing")
+	errRowsMissing          = problem.BadRequest("rows_missing")
+	errTooManyRows          = problem.BadRequest("too_many_rows")
+	errRowsInvalid          = problem.BadRequest("rows_invalid")
+	errRowInvalid           = problem.BadRequest("row_invalid")
+	errRowCells             = problem.BadRequest("row_invalid.cells")
+	errFormInvalid          = problem.BadRequest("form_invalid.batch")
+	errTableUnreadable      = problem.BadRequest("table_unreadable")
+	errTableOldExcel        = problem.BadRequest("table_unreadable.old_excel")
+	errCharset              = problem.BadRequest("invalid_batch.charset")
+	errTableTooLarge        = problem.New(http.StatusRequestEntityTooLarge, "table_too_large", nil)
+	errRowURLMissing        = problem.BadRequest("url_missing.row")
+	errReferenceInvalid     = problem.BadRequest("reference_invalid")
+	errRowLabelInvalid      = problem.BadRequest("field_invalid.row_label")
+	errUnsupportedMediaType = problem.New(http.StatusUnsupportedMediaType, "unsupported_media_type.batch", nil)
+	errRowNotKept           = problem.New(http.StatusBadRequest, "row_invalid.not_kept", problem.AtMost(maxRejectedKept))
+	errInternal             = problem.New(http.StatusInternalServerError, "internal", nil)
+)
+
+// Request is a request for a batch as it was read.
+type Request struct {
+	Rows    []Row
+	Options Options
+	Table   *Table   // nil of JSON
+	Columns []string // names of the caller's own columns or fields
+
+	// Language is a JSON object with the field lang of a JSON body, if there is one.
+	Language []byte
+	DryRun   bool
+
+	mapped  []string       // parameters column=NAME=FIELD, which give columns of a table to fields
+	columns []*lot.Columns // of each sheet; nil of JSON
+	strict  bool
 }
 
 // Read reads the rows and options of a request. The options in the query hold for
@@ -232,15 +264,6 @@ func (req *Request) own() (cells [][]string) {
 	return cells
 }
 
-const (
-	// maxBody allows for batch.MaxRows URLs of 800 bytes.
-	maxBody = 8 << 20
-	// maxOptions is the maximum size of the options in a form in bytes.
-	maxOptions = 64 << 10
-	// maxIgnored is how many names of fields that do not exist are remembered.
-	maxIgnored = jsonobject.MaxNames
-)
-
 // Options are the options of all rows of a batch.
 type Options struct {
 	batch.Terms
@@ -312,26 +335,3 @@ func (o *Options) ignore(names []string) {
 		}
 	}
 }
-
-// What is wrong with a batch, or with a row of it.
-var (
-	errInvalid              = problem.BadRequest("invalid_batch")
-	errOptionInvalid        = problem.BadRequest("option_invalid").Of("options")
-	errCSVHeaderMissing     = problem.BadRequest("csv_header_missing")
-	errRowsMissing          = problem.BadRequest("rows_missing")
-	errTooManyRows          = problem.BadRequest("too_many_rows")
-	errRowsInvalid          = problem.BadRequest("rows_invalid")
-	errRowInvalid           = problem.BadRequest("row_invalid")
-	errRowCells             = problem.BadRequest("row_invalid.cells")
-	errFormInvalid          = problem.BadRequest("form_invalid.batch")
-	errTableUnreadable      = problem.BadRequest("table_unreadable")
-	errTableOldExcel        = problem.BadRequest("table_unreadable.old_excel")
-	errCharset              = problem.BadRequest("invalid_batch.charset")
-	errTableTooLarge        = problem.New(http.StatusRequestEntityTooLarge, "table_too_large", nil)
-	errRowURLMissing        = problem.BadRequest("url_missing.row")
-	errReferenceInvalid     = problem.BadRequest("reference_invalid")
-	errRowLabelInvalid      = problem.BadRequest("field_invalid.row_label")
-	errUnsupportedMediaType = problem.New(http.StatusUnsupportedMediaType, "unsupported_media_type.batch", nil)
-	errRowNotKept           = problem.New(http.StatusBadRequest, "row_invalid.not_kept", problem.AtMost(maxRejectedKept))
-	errInternal             = problem.New(http.StatusInternalServerError, "internal", nil)
-)

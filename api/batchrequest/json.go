@@ -181,3 +181,39 @@ func (d *jsonBody) expect(want json.Delim) error {
 	}
 	return nil
 }
+
+// readOwn returns the caller's own cells of a row of JSON, which come back as the own columns of a
+// table do, and the names of its fields that do not come back: lists, objects, and what is too
+// many. Of a strict request no field is the caller's own.
+func (req *Request) readOwn(value json.RawMessage, row Row) (cells, ignored []string) {
+	for _, field := range jsonobject.Rest(value, row) {
+		text, isScalar := scalarText(field.Value)
+		at := slices.Index(req.Columns, field.Name)
+		if at < 0 && isScalar && !req.strict && len(req.Columns) < maxOwnFields {
+			at = len(req.Columns)
+			req.Columns = append(req.Columns, field.Name)
+		}
+		if at < 0 || !isScalar {
+			ignored = append(ignored, field.Name)
+			continue
+		}
+		cells = setCell(cells, at, text)
+	}
+	return limitOwn(cells), ignored
+}
+
+// scalarText returns a text, a number or a boolean of JSON as a cell has it; false for a
+// list or an object. Null is an empty cell.
+func scalarText(value json.RawMessage) (string, bool) {
+	switch {
+	case jsonobject.IsAbsent(value):
+		return "", true
+	case value[0] == '[', value[0] == '{':
+		return "", false
+	case value[0] != '"':
+		return string(value), true
+	}
+	var text string
+	err := json.Unmarshal(value, &text)
+	return text, err == nil
+}

@@ -21,6 +21,12 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
+// maxOwnColumns is how many own columns the sheets of a workbook may have together.
+const maxOwnColumns = 300
+
+// maxSkipped is how many rows that were left out are named.
+const maxSkipped = 100
+
 // Table says how a table was understood.
 type Table struct {
 	table.Form
@@ -41,6 +47,13 @@ type Table struct {
 	reader  *table.Reader // until its rows are read
 	columns *lot.Columns
 	unread  []string // columns of which the listing's own fact is used in some rows
+}
+
+// SkippedRow is a row that is no car: a total, a note, or the names of the columns again.
+type SkippedRow struct {
+	Row    int    `json:"row"`
+	Text   string `json:"text"` // its first cell
+	Reason string `json:"reason"`
 }
 
 // sheets returns the table and its further sheets.
@@ -125,9 +138,6 @@ func (req *Request) readOthers(others, empty []*Table) error {
 	return nil
 }
 
-// maxOwnColumns is how many own columns the sheets of a workbook may have together.
-const maxOwnColumns = 300
-
 // readSheet reads the rows of a sheet behind those of the sheets before it, and reports whether
 // there are any.
 func (req *Request) readSheet(s *Table) (read bool, err error) {
@@ -187,16 +197,6 @@ func (req *Request) takeOwn(names []string) (at []int) {
 		at = append(at, i)
 	}
 	return at
-}
-
-// maxSkipped is how many rows that were left out are named.
-const maxSkipped = 100
-
-// SkippedRow is a row that is no car: a total, a note, or the names of the columns again.
-type SkippedRow struct {
-	Row    int    `json:"row"`
-	Text   string `json:"text"` // its first cell
-	Reason string `json:"reason"`
 }
 
 // rowOfTable reads a row. A cell that cannot be read rejects the row of a described car;
@@ -343,4 +343,35 @@ func clipNames(names []string) string {
 		clipped[i] = clip(name)
 	}
 	return strings.Join(clipped, ", ") + more
+}
+
+const (
+	// maxOwn is how much of the caller's own columns comes back, of one row in bytes.
+	maxOwn = 2 << 10
+	// maxOwnFields is how many names the caller's own fields of JSON may have in a batch.
+	maxOwnFields = 100
+)
+
+// setCell puts a text into one of some cells, and empty ones before it as far as they are missing.
+func setCell(cells []string, at int, text string) []string {
+	for len(cells) <= at {
+		cells = append(cells, "")
+	}
+	cells[at] = text
+	return cells
+}
+
+// limitOwn clips the caller's own cells.
+func limitOwn(cells []string) []string {
+	left := maxOwn
+	for i, cell := range cells {
+		if len(cell) > left {
+			cells[i] = strings.ToValidUTF8(cell[:left], "")
+		}
+		left -= len(cells[i])
+	}
+	if !slices.ContainsFunc(cells, func(cell string) bool { return cell != "" }) {
+		return nil
+	}
+	return cells
 }

@@ -23,6 +23,15 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
+// estimateNote is the key of what an estimate is not.
+const estimateNote = "layout.estimate"
+
+// maxPictures is how many pictures a page shows of a car.
+const maxPictures = 6
+
+// yearsBeside is how many years before and after that of a car its page shows.
+const yearsBeside = 2
+
 // answer responds with what the address of an answer has: the progress of the work, its
 // result, or why there is none. What was shown at the end is shown to all later visitors.
 func (p *Pages) answer(w http.ResponseWriter, r *http.Request) error {
@@ -143,8 +152,13 @@ func (p *Pages) share(m *made, about string, lines ...string) *frame.Preview {
 	return preview
 }
 
-// estimateNote is the key of what an estimate is not.
-const estimateNote = "layout.estimate"
+// headlineOf returns a car and its number with the range and the day in one line.
+func (m *made) headlineOf(name string, sum *vehicle.Sum) string {
+	if sum == nil {
+		return name + "."
+	}
+	return m.say("answer.headline", "car", name, "total", sum.TZS, "low", sum.LowTZS, "high", sum.HighTZS, "day", m.Day)
+}
 
 // result is the page of an estimate.
 type result struct {
@@ -206,6 +220,43 @@ func (p *Pages) resultOf(w http.ResponseWriter, r *http.Request, found *link) (*
 	view.Doubts = view.Linked.doubts(&e)
 	view.Gravest, view.Minded, view.Folded = figures.MindedOf(&view.Estimate, p.Simulated())
 	return view, nil
+}
+
+// paper responds with an answer on one page for the clearing agent: the customs value, the taxes,
+// the authority's reference and the frame number. It folds nothing, so that it prints whole.
+func (p *Pages) paper(w http.ResponseWriter, r *http.Request) error {
+	view, err := p.resultAbove(w, r, "/paper")
+	if err != nil {
+		return err
+	}
+	view.Change = changesOf(view, view.found.terms, nil, view.lang)
+	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "paper", Body: view})
+}
+
+// doubts responds with the parts of an answer that its auction sheet changes; with none while that
+// is being read.
+func (p *Pages) doubts(w http.ResponseWriter, r *http.Request) error {
+	view, err := p.resultAbove(w, r, "/doubts")
+	if err != nil {
+		return err
+	}
+	if view.Linked != nil && view.Linked.Reading {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	p.share(&view.made, view.say(estimateNote), view.headline()...)
+	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "answer", Part: "doubts", Body: view})
+}
+
+// resultAbove returns the answer that an address belongs to.
+func (p *Pages) resultAbove(w http.ResponseWriter, r *http.Request, below string) (*result, error) {
+	found, err := p.find(r)
+	if err != nil {
+		return nil, err
+	}
+	answer := r.Clone(r.Context()) // whose address the page has
+	answer.URL.Path = strings.TrimSuffix(r.URL.Path, below)
+	return p.resultOf(w, answer, found)
 }
 
 // car is an estimate as pages show it.
@@ -311,14 +362,6 @@ func (v *result) headline() []string {
 	return append([]string{v.headlineOf(v.Name(), v.Summary.OnTheRoad)}, v.reserve()...)
 }
 
-// headlineOf returns a car and its number with the range and the day in one line.
-func (m *made) headlineOf(name string, sum *vehicle.Sum) string {
-	if sum == nil {
-		return name + "."
-	}
-	return m.say("answer.headline", "car", name, "total", sum.TZS, "low", sum.LowTZS, "high", sum.HighTZS, "day", m.Day)
-}
-
 // reserve returns with what figures of the visitor a number was made, and the gravest doubt.
 func (v *result) reserve() (lines []string) {
 	if given := v.Given(); given != "" {
@@ -328,4 +371,124 @@ func (v *result) reserve() (lines []string) {
 		lines = append(lines, v.say("answer.changed"))
 	}
 	return append(lines, v.Gravest.Lines(v.lang)...)
+}
+
+// pictures are those of the car, on its page. The visitor's browser loads them from the
+// seller's site, when the visitor asks for them.
+type pictures struct {
+	Count int
+	Shown []string // addresses
+	Show  string   // query of the page that shows them
+}
+
+// picturesFor returns the pictures for a request of an answer's page.
+func (p *Pages) picturesFor(r *http.Request, found *link, car vehicle.Car) pictures {
+	var addresses []string
+	for _, address := range car.Images {
+		if p.canShow(address) && len(addresses) < maxPictures {
+			addresses = append(addresses, address)
+		}
+	}
+	if !arePicturesAsked(r) {
+		return pictures{Count: len(addresses), Show: strings.TrimSuffix("?pictures=1&"+found.query, "&")}
+	}
+	return pictures{Count: len(addresses), Shown: addresses}
+}
+
+// arePicturesAsked reports whether the visitor has asked for the pictures on a page.
+func arePicturesAsked(r *http.Request) bool { return r.URL.Query().Get("pictures") != "" }
+
+// canShow reports whether the policy of a page that shows pictures allows an address.
+func (p *Pages) canShow(address string) bool {
+	at, err := url.Parse(address)
+	return err == nil && at.Host != "" && (at.Scheme == "https" || at.Scheme == "http" && p.Simulated())
+}
+
+// yearCost is what a car costs if it was made in a year.
+type yearCost struct {
+	Year int
+	Cost *vehicle.Sum // nil where the authority's answer is not known yet
+	Own  bool         // it is the year of the car
+}
+
+// yearsOf returns what a car costs if it was made in a year beside its own, on the terms of the
+// answer; none for a car whose cost is not known, nor beside figures of another day.
+func (p *Pages) yearsOf(r *http.Request, found *link, view *result) (years []yearCost, err error) {
+	if view.Summary.OnTheRoad == nil || view.Old || view.Car.Year == 0 {
+		return nil, nil
+	}
+	label := view.Matched.ModelBody
+	for year := view.Car.Year - yearsBeside; year <= min(view.Car.Year+yearsBeside, localtime.Of(found.Made).Year()); year++ {
+		if year == view.Car.Year {
+			years = append(years, yearCost{year, view.Summary.OnTheRoad, true})
+			continue
+		}
+		car := view.Car
+		car.Make, car.Year = view.Matched.Make, year
+		costs, err := p.knownCosts(r, found, car, []string{label})
+		if err != nil {
+			return nil, err
+		}
+		other := yearCost{Year: year}
+		if known := costs[label]; known.Summary != nil && known.Matched.YOM == year {
+			other.Cost = known.Summary.OnTheRoad
+		}
+		years = append(years, other)
+	}
+	return years, nil
+}
+
+// maxPrice is the page of the highest price of a car.
+type maxPrice struct {
+	*result
+
+	First, Second priceLimit // First is on the terms of the seller's price
+	Asked         int64      // the seller's price in dollars; 0 when there is none
+}
+
+// priceLimit is the highest price on one of two terms: fob or cf.
+type priceLimit struct {
+	*vehicle.PriceLimits
+
+	Basis string
+}
+
+// maxPrice responds with the highest price of a car.
+func (p *Pages) maxPrice(w http.ResponseWriter, r *http.Request, found *link) error {
+	estimate, err := p.resultOf(w, r, found)
+	if err != nil {
+		return err
+	}
+	if estimate.MaxPrice == nil {
+		return errors.New("web: an estimate without its highest price")
+	}
+	view := maxPrice{
+		result: estimate, First: priceLimit{estimate.MaxPrice.FOB, "fob"}, Second: priceLimit{estimate.MaxPrice.CF, "cf"},
+	}
+	switch car := estimate.Car; {
+	case car.FOBPriceUSD != nil:
+		view.Asked = car.FOBPriceUSD.Decimal().IntPart()
+	case car.CFPriceUSD != nil:
+		view.First, view.Second = view.Second, view.First
+		view.Asked = car.CFPriceUSD.Decimal().IntPart()
+	}
+	preview := p.share(&view.made, view.say(estimateNote), append([]string{view.limit()}, view.reserve()...)...)
+	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "maxprice", Body: &view, Preview: preview})
+}
+
+// Whole returns the form of the estimate alone, which gives the whole cost.
+func (v *maxPrice) Whole() form {
+	f := v.Request
+	if f.Action = "/go"; f.Fields.Has("make") {
+		f.Action = "/hand"
+	}
+	return f
+}
+
+// limit returns the car with the highest price and the target in one line.
+func (v *maxPrice) limit() string {
+	if v.First.PriceLimits == nil || v.First.Likely == nil {
+		return v.Name()
+	}
+	return v.say("bid.headline", "car", v.Name(), "price", frame.InDollars(*v.First.Likely), "target", v.MaxPrice.TargetTZS)
 }

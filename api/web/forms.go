@@ -240,8 +240,3 @@ func (p *Pages) findChoices(r *http.Request, page *formPage) error {
 	}
 	return err
 }
-
-// homePage is the first page with what was typed, and why that is no answer.
-func homePage(typed string, why message.Text) formPage {
-	return formPage{name: "home", Filled: url.Values{"u": {typed}}, Problem: why}
-}

@@ -2,6 +2,10 @@ package web
 
 import (
 	"cmp"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base32"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,12 +18,67 @@ import (
 	"time"
 
 	"ushuru/api/problem"
+	"ushuru/api/request"
 	"ushuru/api/web/frame"
 	"ushuru/api/web/links"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/plainjson"
+	"ushuru/pkg/redisx"
 	"ushuru/pkg/vehicle"
 )
+
+// The endpoints that pages start work at.
+const (
+	pathEstimate = "/v1/estimate"
+	pathQuote    = "/v1/quote"
+	pathReport   = "/v1/condition-report"
+	pathBill     = "/v1/bill-check"
+)
+
+// The kinds of pages with a token: the first part of their addresses.
+const (
+	kindAnswer     = "e"
+	kindComparison = "c"
+	kindSheet      = "s"
+	kindBid        = "bid"
+	kindBill       = "bill"
+)
+
+var kinds = []string{kindAnswer, kindComparison, kindSheet, kindBid, kindBill}
+
+// kindOf returns the kind of the page that shows the result of a request on some terms.
+func kindOf(path string, terms url.Values) string {
+	switch path {
+	case pathReport:
+		return kindSheet
+	case pathBill:
+		return kindBill
+	}
+	switch {
+	case terms.Has(termWith):
+		return kindComparison
+	case terms.Has(termTarget):
+		return kindBid
+	}
+	return kindAnswer
+}
+
+// LoggedPath returns a path as the log shows it: without the token, which lets its
+// reader see the page.
+func LoggedPath(path string) string {
+	for _, kind := range kinds {
+		prefix := "/" + kind + "/"
+		if rest, ok := strings.CutPrefix(path, prefix); ok && len(rest) >= tokenLength {
+			return prefix + "…" + rest[tokenLength:]
+		}
+	}
+	return path
+}
+
+// tokenLength is that of the tokens: 26 letters, 130 bits.
+const tokenLength = 26
+
+var errUnknown = links.ErrUnknown
 
 // link is what a visitor asks for, and what the address of its page leads to, with what stands in the
 // address itself.
@@ -128,15 +187,95 @@ func (l *link) begun(got *frame.Response, err error) error {
 // isOfCar reports whether a link leads to the answer about one car.
 func (l *link) isOfCar() bool { return l.Path == pathEstimate || l.Path == pathQuote }
 
-// decode reads what a link has shown; errUnknown while that is nothing.
-func decode(shown json.RawMessage, into any) error {
-	if shown == nil {
-		return errUnknown
+// find returns what the address of a page leads to.
+func (p *Pages) find(r *http.Request) (*link, error) { return p.findAt(r, r.URL) }
+
+var tokenPattern = regexp.MustCompile(`^/[a-z]+/([A-Z2-7]{26})(?:/|$)`)
+
+// findAt returns what an address of these pages leads to.
+func (p *Pages) findAt(r *http.Request, at *url.URL) (*link, error) {
+	named := tokenPattern.FindStringSubmatch(at.Path)
+	if named == nil {
+		return nil, errUnknown
 	}
-	if err := json.Unmarshal(shown, into); err != nil {
-		return fmt.Errorf("web: what a link has shown: %w", err)
+	token, query := named[1], at.Query()
+	terms := termsIn(query)
+	found, err := p.linkAt(r.Context(), token)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	address, err := p.addressOf(r.Context(), found.Path, token, terms)
+	if err != nil {
+		return nil, err
+	}
+	page, signed, _ := strings.Cut(address, "?")
+	given := maps.Clone(terms)
+	given.Set(termSignature, query.Get(termSignature))
+	if page != at.Path && !strings.HasPrefix(at.Path, page+"/") ||
+		len(terms) > 0 && !hmac.Equal([]byte(signed), []byte(given.Encode())) {
+		return nil, errUnknown
+	}
+	found.terms, found.query = terms, signed
+	return found, p.price(r, found)
+}
+
+// linkAt returns what a token leads to, without the terms of an address.
+func (p *Pages) linkAt(ctx context.Context, token string) (*link, error) {
+	kept, err := p.links.Find(ctx, token)
+	if err != nil {
+		return nil, err
+	}
+	return &link{Link: *kept, token: token}, nil
+}
+
+// price puts what a link has shown on the terms of its address.
+func (p *Pages) price(r *http.Request, found *link) error {
+	figures := found.figures()
+	if len(figures) == 0 || found.Shown == nil || found.Shown.Result == nil {
+		return nil
+	}
+	pricing, err := p.options.Terms(figures, found.Made)
+	if err != nil {
+		return err
+	}
+	identity := []any{"page", found.token, found.Made, figures.Encode()}
+	found.Shown.Result, err = p.options.Compute(r, identity, func() ([]byte, error) {
+		return pricing(found.Shown.Result, found.Path == pathQuote)
+	})
+	return err
+}
+
+// tokenOf returns the token of a request of a network on the day of a time.
+func (p *Pages) tokenOf(ctx context.Context, network, path string, fields url.Values, at time.Time) (string, error) {
+	return p.seal(ctx, "token", network, path, at.In(localtime.Zone).Format(time.DateOnly), fields.Encode())
+}
+
+// addressOf returns the address of the page of a request on some terms.
+func (p *Pages) addressOf(ctx context.Context, path, token string, terms url.Values) (string, error) {
+	address := "/" + kindOf(path, terms) + "/" + token
+	if len(terms) == 0 {
+		return address, nil
+	}
+	signature, err := p.seal(ctx, "terms", token, terms.Encode())
+	signed := maps.Clone(terms)
+	signed.Set(termSignature, signature)
+	return address + "?" + signed.Encode(), err
+}
+
+// networkOf returns a hash of the visitor's network.
+func (p *Pages) networkOf(r *http.Request) (string, error) {
+	return p.seal(r.Context(), "network", request.From(r).Network)
+}
+
+// seal returns a text that only a server of these pages can make of some others.
+func (p *Pages) seal(ctx context.Context, texts ...string) (string, error) {
+	secret, err := redisx.Secret(ctx, p.options.Redis, "page:secret")
+	if err != nil {
+		return "", request.ErrUnavailable.WithCause(err)
+	}
+	mac := hmac.New(sha256.New, secret)
+	_, _ = mac.Write([]byte(strings.Join(texts, "\n")))
+	return base32.StdEncoding.EncodeToString(mac.Sum(nil))[:tokenLength], nil
 }
 
 // shown returns how the request of a link has ended; nothing before.
@@ -160,6 +299,17 @@ func (l *link) estimate() (e vehicle.Estimate, err error) {
 func (l *link) failure() (why vehicle.Error, err error) {
 	err = decode(l.shown().Failed, &why)
 	return why, err
+}
+
+// decode reads what a link has shown; errUnknown while that is nothing.
+func decode(shown json.RawMessage, into any) error {
+	if shown == nil {
+		return errUnknown
+	}
+	if err := json.Unmarshal(shown, into); err != nil {
+		return fmt.Errorf("web: what a link has shown: %w", err)
+	}
+	return nil
 }
 
 // car returns the car of a link as far as it was read, the entry that was used, and those that the
@@ -240,4 +390,69 @@ func (f form) ofEstimate(e *vehicle.Estimate) form {
 	read := e.Car
 	read.Make = e.Matched.Make
 	return f.describing(read, e.Matched.ModelBody)
+}
+
+// Pricing puts an estimate, as the API has answered it, on the terms of an address. Described says
+// that the visitor described the car.
+type Pricing func(result []byte, described bool) ([]byte, error)
+
+// The names of the terms in an address. They are signed, so that an address shows what was
+// entered in a form here, and nothing else.
+const (
+	termTarget    = "target" // what the buyer can pay, in shillings
+	termPrice     = "price"  // of the car in dollars, as the visitor gave it
+	termBasis     = "basis"  // cf when that price has the freight in it
+	termFreight   = "freight"
+	termInsurance = "insurance" // marine
+	termAgent     = "agent"     // the fee of the clearing agent, in shillings
+	termRate      = "rate"      // shillings for a dollar
+	termLanding   = "landing"   // day
+	termWith      = "with"      // what the car is to be compared with, as entered: mostly the address of its answer
+	termSignature = "sig"
+
+	termYear = "year" // of manufacture: no term, the authority is asked for it
+)
+
+// termSums are the terms that are sums, and their currencies.
+var termSums = map[string]string{
+	termTarget: "TZS", termPrice: "USD", termFreight: "USD", termInsurance: "USD", termAgent: "TZS", termRate: "TZS",
+}
+
+// termsIn returns the terms among the fields of a form or of an address. What is no sum stays as
+// it was entered, and is refused by who reads the terms.
+func termsIn(fields url.Values) url.Values {
+	terms := url.Values{}
+	for name, currency := range termSums {
+		typed := strings.TrimSpace(fields.Get(name))
+		if number, ok := frame.Sum(typed, currency); ok {
+			typed = number
+		}
+		if typed != "" {
+			terms.Set(name, typed)
+		}
+	}
+	if day := strings.TrimSpace(fields.Get(termLanding)); day != "" {
+		terms.Set(termLanding, day)
+	}
+	if other := strings.TrimSpace(fields.Get(termWith)); other != "" && len(other) <= maxText {
+		terms.Set(termWith, other)
+	}
+	if terms.Has(termPrice) && fields.Get(termBasis) == "cf" {
+		terms.Set(termBasis, "cf")
+	}
+	return terms
+}
+
+// readSum puts the number of a sum in place of how a visitor has typed it; false for what is no sum
+// in its currency.
+func readSum(form url.Values, name string) bool {
+	typed := strings.TrimSpace(form.Get(name))
+	if typed == "" {
+		return true
+	}
+	number, ok := frame.Sum(typed, termSums[name])
+	if ok {
+		form.Set(name, number)
+	}
+	return ok
 }

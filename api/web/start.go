@@ -1,16 +1,42 @@
 package web
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 
 	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/api/web/frame"
+	"ushuru/api/web/links"
 	"ushuru/pkg/message"
+	"ushuru/pkg/metrics"
 	"ushuru/pkg/vehicle"
+	"ushuru/tasks"
 )
+
+// job is a job as the API shows it.
+type job struct {
+	ID         string          `json:"id"`
+	State      string          `json:"state"`
+	Step       string          `json:"step"`
+	StepSince  time.Time       `json:"stepSince"`
+	Car        *vehicle.Car    `json:"car"` // as its page was read
+	Created    time.Time       `json:"created"`
+	Ended      time.Time       `json:"ended"`
+	WaitingFor string          `json:"waitingFor"`
+	Text       *message.Text   `json:"text"` // why it waits
+	Progress   tasks.Progress  `json:"progress"`
+	Result     json.RawMessage `json:"result"`
+	Error      *vehicle.Error  `json:"error"`
+}
+
+// hasEnded reports whether the job has a result or an error.
+func (j *job) hasEnded() bool { return j.Result != nil || j.Error != nil }
 
 // lead starts what a visitor wants, and leads to the page of its answer. When the request is refused,
 // again responds with the form that says why.
@@ -84,6 +110,35 @@ func (p *Pages) start(r *http.Request, wanted *link) (address string, err error)
 	return address, err
 }
 
+// soon waits for a result that comes within a second: its page is then the first that the visitor
+// sees. Later does not wait.
+const (
+	soon  = "respond-async, wait=1"
+	later = "respond-async"
+)
+
+// begin gives the request of a link to the API.
+func (p *Pages) begin(ctx context.Context, wanted *link, prefer string) error {
+	body, err := wanted.body()
+	if err != nil {
+		return err
+	}
+	header := http.Header{"Content-Type": {"application/json"}, "Prefer": {prefer}}
+	return wanted.begun(p.api.Do(ctx, http.MethodPost, wanted.Path, body, header))
+}
+
+// upload gives the form of a request to the API as it arrives, and waits for no result.
+func (p *Pages) upload(w http.ResponseWriter, r *http.Request) (*link, error) {
+	made := &link{Link: links.Link{Path: pathReport, Fields: url.Values{}}}
+	sent, err := http.NewRequestWithContext(r.Context(), http.MethodPost, pathReport, r.Body)
+	if err != nil {
+		return made, fmt.Errorf("web: request: %w", err)
+	}
+	sent.ContentLength = r.ContentLength
+	sent.Header = http.Header{"Content-Type": {r.Header.Get("Content-Type")}, "Prefer": {later}}
+	return made, made.begun(p.api.Send(sent, &frame.Response{Head: http.Header{}, Control: http.NewResponseController(w)}))
+}
+
 // keep stores a link to work that has started, or is done, unless a page of it is usable.
 func (p *Pages) keep(r *http.Request, made *link) error {
 	var e vehicle.Estimate
@@ -118,3 +173,43 @@ func (p *Pages) isUsable(r *http.Request, of *link) (usable bool, err error) {
 	}
 	return err == nil && known.shown().Failed == nil, err
 }
+
+// countRefused counts work that the API refused before there was a page of it.
+func (p *Pages) countRefused(r *http.Request, wanted *link, err error) {
+	wanted.Network, _ = p.networkOf(r) // without Redis all count as one
+	p.options.Metrics.Asked(askOf(wanted))
+	code := errInternal
+	if why, ok := errors.AsType[*problem.Problem](err); ok {
+		code = why.Code
+	}
+	p.options.Metrics.Answered(askOf(wanted), code, 0)
+}
+
+// countAsked counts work that has a page now, with its end when that is there already.
+func (p *Pages) countAsked(made *link) {
+	p.options.Metrics.Asked(askOf(made))
+	if made.Shown != nil {
+		p.countAnswered(made, &job{})
+	}
+}
+
+// countAnswered counts the end of work, when a visitor sees it first.
+func (p *Pages) countAnswered(found *link, ended *job) {
+	why, err := found.failure()
+	if err != nil && found.Shown.Failed != nil {
+		why.Code = errInternal
+	}
+	p.options.Metrics.Answered(askOf(found), why.Code, ended.Ended.Sub(ended.Created))
+}
+
+// askOf returns what is counted of work that a visitor wants.
+func askOf(wanted *link) metrics.Ask {
+	asked := metrics.Ask{Network: wanted.Network, Kind: kindOf(wanted.Path, wanted.terms)}
+	if listing, err := url.Parse(wanted.Fields.Get("u")); err == nil { // what is sent has none
+		asked.Host = listing.Hostname()
+	}
+	return asked
+}
+
+// errInternal is the code of a failure that says nothing of itself.
+const errInternal = "internal"

@@ -6,6 +6,7 @@ package frame
 import (
 	"bytes"
 	"cmp"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"html/template"
@@ -13,6 +14,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"golang.org/x/text/language"
 
 	"ushuru/api/problem"
 	"ushuru/api/request"
@@ -120,38 +123,6 @@ func (f *Frame) Page(next request.Handler) http.Handler {
 	})
 }
 
-// LogFailure logs why a page, or a part of one, cannot be shown, and returns what to say of it. The
-// fault of a visitor is not logged, nor what fails because the visitor has left.
-func (f *Frame) LogFailure(r *http.Request, err error) *problem.Problem {
-	why := request.ProblemOf(err)
-	level := slog.LevelWarn
-	if why.Code == request.ErrInternal.Code {
-		level = slog.LevelError
-	}
-	if why.Status >= http.StatusInternalServerError && r.Context().Err() == nil {
-		f.options.Log.Log(r.Context(), level, "a page failed", "path", f.options.LoggedPath(r.URL.Path), "error", err)
-	}
-	return why
-}
-
-// Fail responds with the page of an error. One that is not a problem is a 500 without
-// details.
-func (f *Frame) Fail(w http.ResponseWriter, r *http.Request, err error) {
-	why := f.LogFailure(r, err)
-	if r.Context().Err() != nil {
-		return // the visitor has left
-	}
-	why.SetHeader(w.Header())
-	if WantsJSON(r) {
-		if err := SendJSON(w, why.Status, why.Body()); err == nil {
-			return
-		}
-	}
-	if err := f.Render(w, r, why.Status, f.options.Failed(TextOf(why.Notice))); err != nil {
-		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
-	}
-}
-
 // Render responds with a screen in the language of the visitor.
 func (f *Frame) Render(w http.ResponseWriter, r *http.Request, status int, s Screen) error {
 	s.Lang = f.Language(w, r)
@@ -179,6 +150,38 @@ func (f *Frame) Render(w http.ResponseWriter, r *http.Request, status int, s Scr
 	return nil
 }
 
+// Fail responds with the page of an error. One that is not a problem is a 500 without
+// details.
+func (f *Frame) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	why := f.LogFailure(r, err)
+	if r.Context().Err() != nil {
+		return // the visitor has left
+	}
+	why.SetHeader(w.Header())
+	if WantsJSON(r) {
+		if err := SendJSON(w, why.Status, why.Body()); err == nil {
+			return
+		}
+	}
+	if err := f.Render(w, r, why.Status, f.options.Failed(TextOf(why.Notice))); err != nil {
+		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+	}
+}
+
+// LogFailure logs why a page, or a part of one, cannot be shown, and returns what to say of it. The
+// fault of a visitor is not logged, nor what fails because the visitor has left.
+func (f *Frame) LogFailure(r *http.Request, err error) *problem.Problem {
+	why := request.ProblemOf(err)
+	level := slog.LevelWarn
+	if why.Code == request.ErrInternal.Code {
+		level = slog.LevelError
+	}
+	if why.Status >= http.StatusInternalServerError && r.Context().Err() == nil {
+		f.options.Log.Log(r.Context(), level, "a page failed", "path", f.options.LoggedPath(r.URL.Path), "error", err)
+	}
+	return why
+}
+
 // BaseURL returns the public address of this server, for links that leave the browser.
 func (f *Frame) BaseURL(r *http.Request) string {
 	if f.options.BaseURL != "" {
@@ -194,4 +197,72 @@ func (f *Frame) BaseURL(r *http.Request) string {
 // IsSecure reports whether visitors come over TLS, so that cookies need it.
 func (f *Frame) IsSecure(r *http.Request) bool {
 	return r.TLS != nil || strings.HasPrefix(f.options.BaseURL, "https://")
+}
+
+// visitorCookie tells apart the visitors of one network, who take turns. All visitors without the
+// cookie count as one visitor.
+const visitorCookie = "v"
+
+// recognize notes in a request which visitor sends it. A visitor without a cookie gets one, which
+// counts from the next request on.
+func (f *Frame) recognize(w http.ResponseWriter, r *http.Request) {
+	const named = 16 // letters: nobody finds the cookie of another
+	if cookie, err := r.Cookie(visitorCookie); err == nil && len(cookie.Value) == len(rand.Text()) {
+		request.From(r).Visitor = request.Hash([]byte(cookie.Value))[:named]
+		return
+	}
+	f.setCookie(w, r, visitorCookie, rand.Text())
+}
+
+// setCookie sets a cookie for a year.
+func (f *Frame) setCookie(w http.ResponseWriter, r *http.Request, name, value string) {
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure unless the server has no TLS
+		Name: name, Value: value, Path: "/", MaxAge: 365 * 24 * 60 * 60, HttpOnly: true,
+		Secure: f.IsSecure(r), SameSite: http.SameSiteLaxMode,
+	})
+}
+
+// Language returns the language of a visitor: that of the link, of the cookie, of the
+// browser, else English. That of a link is remembered.
+func (f *Frame) Language(w http.ResponseWriter, r *http.Request) string {
+	if lang := r.URL.Query().Get("lang"); isLanguage(lang) {
+		f.setCookie(w, r, "lang", lang)
+		return lang
+	}
+	if cookie, err := r.Cookie("lang"); err == nil && isLanguage(cookie.Value) {
+		return cookie.Value
+	}
+	return accepted(r.Header.Get("Accept-Language"))
+}
+
+var matcher = language.NewMatcher([]language.Tag{language.English, language.Swahili})
+
+// accepted returns the language that Accept-Language prefers.
+func accepted(header string) string {
+	// Also one by one: an element that cannot be read does not hide the others.
+	_, index := language.MatchStrings(matcher, append([]string{header}, strings.Split(header, ",")...)...)
+	return Languages[index]
+}
+
+func isLanguage(lang string) bool { return lang == message.English || lang == message.Swahili }
+
+func other(lang string) string {
+	if lang == message.Swahili {
+		return message.English
+	}
+	return message.Swahili
+}
+
+// switchURL returns the address of the same page in another language, and the fields of the form
+// that it answers: they are sent again. A file is not, and leads to its form; nor is a key.
+func switchURL(r *http.Request, lang string) (address string, posted url.Values) {
+	path, query := r.URL.Path, r.URL.Query()
+	if r.Method == http.MethodPost {
+		query = url.Values{}
+		if !r.PostForm.Has("key") {
+			posted = r.PostForm
+		}
+	}
+	query.Set("lang", lang)
+	return path + "?" + query.Encode(), posted
 }

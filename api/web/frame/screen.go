@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -165,4 +166,94 @@ func TextOf(n message.Notice) message.Text {
 		return *n.Text
 	}
 	return message.Text{EN: n.Message, SW: n.Message}
+}
+
+// Followable returns a URL that a browser may follow: http or https.
+func Followable(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
+		return ""
+	}
+	return raw
+}
+
+// NameOf returns make, model and year of a car.
+func NameOf(car vehicle.Car) string {
+	name := strings.TrimSpace(car.Make + " " + car.Model)
+	if car.Year > 0 {
+		name += " " + strconv.Itoa(car.Year)
+	}
+	return strings.TrimSpace(name)
+}
+
+// factsOf returns what else is known of a car on one line.
+func factsOf(car vehicle.Car, lang string) string {
+	facts := []string{car.Version, car.ModelCode}
+	if car.EngineCC > 0 {
+		facts = append(facts, strconv.Itoa(car.EngineCC)+" cc")
+	}
+	if car.Fuel != "" {
+		facts = append(facts, message.Word(car.Fuel).In(lang))
+	}
+	if car.MileageKM != nil {
+		facts = append(facts, "km "+money.Grouped(strconv.Itoa(*car.MileageKM)))
+	}
+	return strings.Join(slices.DeleteFunc(facts, func(fact string) bool { return fact == "" }), " · ")
+}
+
+// FieldsOf returns what is known of a car as the fields of a form.
+func FieldsOf(car vehicle.Car) url.Values {
+	fields := url.Values{"make": {car.Make}, "fuel": {car.Fuel}}
+	for name, value := range map[string]int{"year": car.Year, "cc": car.EngineCC} {
+		if value > 0 {
+			fields.Set(name, strconv.Itoa(value))
+		}
+	}
+	switch {
+	case car.CFPriceUSD != nil:
+		fields["price"], fields["basis"] = []string{car.CFPriceUSD.String()}, []string{"cf"}
+	case car.FOBPriceUSD != nil:
+		fields["price"], fields["basis"] = []string{car.FOBPriceUSD.String()}, []string{"fob"}
+	}
+	return fields
+}
+
+// Whole returns a whole number with commas for thousands.
+func Whole(n int64) string { return money.Grouped(strconv.FormatInt(n, 10)) }
+
+// InDollars returns a price in whole dollars: it is not rounded, because it is a limit.
+func InDollars(price int64) string { return "USD " + Whole(price) }
+
+// quote is a piece of a text in one language.
+type quote struct {
+	Text     string
+	Japanese bool
+}
+
+// quoted returns the pieces of a text, in which Japanese stands between 「 and 」, or alone.
+func quoted(text string) (pieces []quote) {
+	for text != "" {
+		from := strings.IndexFunc(text, isJapanese)
+		if from < 0 {
+			return append(pieces, quote{text, false})
+		}
+		if from > 0 {
+			pieces = append(pieces, quote{text[:from], false})
+		}
+		text = text[from:]
+		length := len(text)
+		if at := strings.IndexFunc(text, isLatin); at > 0 {
+			length = at
+		}
+		piece := strings.TrimRightFunc(text[:length], unicode.IsSpace)
+		pieces, text = append(pieces, quote{piece, true}), text[len(piece):]
+	}
+	return pieces
+}
+
+// isLatin reports whether a letter ends a piece of Japanese. Spaces and digits stand within.
+func isLatin(r rune) bool { return r < 0x2000 && !unicode.IsSpace(r) && !unicode.IsDigit(r) }
+
+func isJapanese(r rune) bool {
+	return r == '「' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }

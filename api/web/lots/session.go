@@ -8,12 +8,17 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/gorilla/securecookie"
 
+	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/api/web/frame"
+	"ushuru/pkg/message"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
 )
 
@@ -27,32 +32,12 @@ const (
 
 var errNoSession = errors.New("lots: no session")
 
-// sealer returns what encrypts and checks the cookies of sessions, by a secret that all
-// processes share, and the secret.
-func (l *Lots) sealer(ctx context.Context) (*securecookie.SecureCookie, []byte, error) {
-	secret, err := redisx.Secret(ctx, l.options.Redis, keySecret)
-	if err != nil {
-		return nil, nil, request.ErrUnavailable.WithCause(err)
-	}
-	return sealerWith(secret), secret, nil
-}
-
-func sealerWith(secret []byte) *securecookie.SecureCookie {
-	block := sha256.Sum256(append([]byte("session\n"), secret...))
-	return securecookie.New(secret, block[:]).MaxAge(int(sessionTTL.Seconds()))
-}
-
 // session is who has logged in, by an API key or as the operator, and calls the API.
 type session struct {
 	frame.Client
 
 	isOperator bool   // who has no key
 	id         string // names who it is where the key must not stand
-}
-
-// withKey returns the session of an API key, which is never shown.
-func (l *Lots) withKey(key string) session {
-	return session{Client: frame.Client{API: l.options.Keyed, Header: http.Header{"X-Api-Key": {key}}}}
 }
 
 // member returns a page for who has logged in.
@@ -64,6 +49,110 @@ func (l *Lots) member(next func(w http.ResponseWriter, r *http.Request, s sessio
 		}
 		return l.withoutSession(w, r, err)
 	}
+}
+
+// withoutSession responds to a request whose session has ended, or whose key is revoked,
+// with the form for the key. Other errors are returned.
+func (l *Lots) withoutSession(w http.ResponseWriter, r *http.Request, err error) error {
+	form := loginForm{Next: nextOf(r.URL.Path)}
+	var why *problem.Problem
+	switch {
+	case errors.Is(err, errNoSession):
+		if r.Method == http.MethodPost || hasCookie(r, cookieSession) || hasCookie(r, l.options.Operator.Cookie) {
+			form.Problem = message.Say("page/lots.session_over", nil)
+		}
+		return l.logIn(w, r, http.StatusOK, form)
+	case errors.As(err, &why) && why.Status == http.StatusUnauthorized:
+		if err := l.setSession(w, r, ""); err != nil {
+			return err
+		}
+		form.Problem = message.Say("page/lots.key_unknown", nil)
+		return l.logIn(w, r, http.StatusOK, form)
+	}
+	return err
+}
+
+func hasCookie(r *http.Request, name string) bool {
+	_, err := r.Cookie(name)
+	return err == nil
+}
+
+var lotPattern = regexp.MustCompile(`^` + Path + `/[0-9A-Za-z]{1,64}$`)
+
+// nextOf returns the page of batches to which a login leads.
+func nextOf(path string) string {
+	if lotPattern.MatchString(path) {
+		return path
+	}
+	return Path
+}
+
+// loginForm is the page where an API key is typed.
+type loginForm struct {
+	Next    string // where it leads
+	Console bool   // the operator can log in there
+	Problem message.Text
+}
+
+// logIn responds with the form for the API key.
+func (l *Lots) logIn(w http.ResponseWriter, r *http.Request, status int, form loginForm) error {
+	form.Console = l.options.Operator.IsLoggedIn != nil
+	return l.frame.Render(w, r, status, frame.Screen{Name: "login", Body: form})
+}
+
+// keyPattern is what an API key may be.
+var keyPattern = regexp.MustCompile(`^[!-~]{1,200}$`)
+
+// login begins a session with the key that was typed.
+func (l *Lots) login(w http.ResponseWriter, r *http.Request) error {
+	if err := frame.ParseForm(w, r); err != nil {
+		return err
+	}
+	form := loginForm{Next: nextOf(r.PostForm.Get("next"))}
+	if err := l.countLogin(r); err != nil {
+		return err
+	}
+	key := strings.TrimSpace(r.PostForm.Get("key"))
+	err := error(problem.New(http.StatusUnauthorized, "unauthorized", nil))
+	if keyPattern.MatchString(key) {
+		_, err = l.withKey(key).Do(r.Context(), http.MethodGet, "/v1/batches?limit=1", nil, nil)
+	}
+	var why *problem.Problem
+	switch {
+	case errors.As(err, &why) && why.Status == http.StatusUnauthorized:
+		form.Problem = message.Say("page/lots.key_unknown", nil)
+		return l.logIn(w, r, http.StatusUnprocessableEntity, form)
+	case err != nil:
+		return err
+	}
+	if err := l.setSession(w, r, key); err != nil {
+		return err
+	}
+	http.Redirect(w, r, form.Next, http.StatusSeeOther)
+	return nil
+}
+
+// countLogin counts a key that was typed, unless the network has tried too many.
+func (l *Lots) countLogin(r *http.Request) error {
+	allowed, err := l.logins.Take(r.Context(), pace.Limit{
+		Key: "rate:page:login:" + request.From(r).Network, Rate: maxLogins / time.Hour.Seconds(), Burst: maxLogins,
+	})
+	switch {
+	case err != nil:
+		return request.ErrUnavailable.WithCause(err)
+	case !allowed.Allowed:
+		return errBusy.After(allowed.RetryAfter)
+	}
+	return nil
+}
+
+// logout ends a session.
+func (l *Lots) logout(w http.ResponseWriter, r *http.Request) error {
+	if err := l.setSession(w, r, ""); err != nil {
+		return err
+	}
+	http.Redirect(w, r, Path, http.StatusSeeOther)
+	return nil
 }
 
 // sessionOf returns who has logged in; errNoSession without a login. An API key that was
@@ -102,6 +191,11 @@ func (l *Lots) keySession(r *http.Request) (session, error) {
 	return s, nil
 }
 
+// withKey returns the session of an API key, which is never shown.
+func (l *Lots) withKey(key string) session {
+	return session{Client: frame.Client{API: l.options.Keyed, Header: http.Header{"X-Api-Key": {key}}}}
+}
+
 // setSession gives a browser the cookie of a session, or takes it away without a key.
 func (l *Lots) setSession(w http.ResponseWriter, r *http.Request, key string) error {
 	cookie := &http.Cookie{ //nolint:gosec // Secure unless the server has no TLS
@@ -120,4 +214,19 @@ func (l *Lots) setSession(w http.ResponseWriter, r *http.Request, key string) er
 	}
 	http.SetCookie(w, cookie)
 	return nil
+}
+
+// sealer returns what encrypts and checks the cookies of sessions, by a secret that all
+// processes share, and the secret.
+func (l *Lots) sealer(ctx context.Context) (*securecookie.SecureCookie, []byte, error) {
+	secret, err := redisx.Secret(ctx, l.options.Redis, keySecret)
+	if err != nil {
+		return nil, nil, request.ErrUnavailable.WithCause(err)
+	}
+	return sealerWith(secret), secret, nil
+}
+
+func sealerWith(secret []byte) *securecookie.SecureCookie {
+	block := sha256.Sum256(append([]byte("session\n"), secret...))
+	return securecookie.New(secret, block[:]).MaxAge(int(sessionTTL.Seconds()))
 }
