@@ -1,153 +1,68 @@
 package worker
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"log/slog"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
-
-	"github.com/alicebob/miniredis/v2"
-	"github.com/hibiken/asynq"
-	"github.com/redis/go-redis/v9"
-
-	"ushuru/pkg/jobs"
-	"ushuru/pkg/message"
-	"ushuru/pkg/pace"
-	"ushuru/pkg/testenv"
-	"ushuru/tasks"
-	"ushuru/tasks/enginetest"
 )
 
-// serverRig is a job whose first step is run by a real asynq server that tries
-// again at once.
-type serverRig struct {
-	t         *testing.T
-	store     *jobs.Store
-	server    *asynq.Server
-	inspector *asynq.Inspector
-	id        string
-}
-
-func newServerRig(t *testing.T, scrape stepFunc) *serverRig {
-	t.Helper()
-	return newServerRigOf(t, jobs.Interactive, scrape)
-}
-
-func newServerRigOf(t *testing.T, class jobs.Class, scrape stepFunc) *serverRig {
-	t.Helper()
-	client := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()})
-	t.Cleanup(func() { _ = client.Close() })
-	store := jobs.NewStore(client)
-	engine := enginetest.NewEngine(client)
-	config := ServerConfig(tasks.QueuesOf(tasks.RoleAny), 1, 100*time.Millisecond, slog.New(slog.DiscardHandler))
-	config.RetryDelayFunc = func(_ int, err error, _ *asynq.Task) time.Duration {
-		if tasks.IsFailure(err) {
-			return 0
-		}
-		return time.Hour
-	}
-	s := &serverRig{
-		t: t, store: store, inspector: asynq.NewInspectorFromRedisClient(client),
-		server: asynq.NewServerFromRedisClient(client, config),
-	}
-	handler := &stepHandler{
-		engine: engine, jobs: store, turns: pace.NewProcessor(2), worker: "w", log: slog.New(slog.DiscardHandler), writeTimeout: 10 * time.Second,
-		run: map[string]stepFunc{tasks.TypeScrape: scrape},
-	}
-	if err := s.server.Start(handler); err != nil {
-		t.Fatal(err)
-	}
-	job, err := engine.Estimate(t.Context(), "https://a.example/1", "key", class)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.id = job.ID
-	return s
-}
-
-// until reads the job and its task until both are as wanted.
-func (s *serverRig) until(wanted func(*jobs.Job, *asynq.TaskInfo) bool) {
-	s.t.Helper()
-	var (
-		job  *jobs.Job
-		info *asynq.TaskInfo
-		err  error
-	)
-	testenv.Await(s.t, "the job and its task", func() (any, bool) {
-		if job, err = s.store.Get(s.t.Context(), s.id); err == nil {
-			info, err = s.inspector.GetTaskInfo(tasks.QueueAny, s.id+".scrape.1")
-		}
-		return fmt.Sprintf("%+v, %+v, %v", job, info, err), err == nil && wanted(job, info)
-	})
-}
-
-// lastAttempt fails until no retry is left, then calls then.
-func lastAttempt(then stepFunc) stepFunc {
-	return func(ctx context.Context, job *jobs.Job) (any, error) {
-		policy, _ := tasks.PolicyOf(tasks.TypeScrape)
-		if job.Steps[tasks.StepScrape].Retries < policy.MaxRetries {
-			return nil, errors.New("hung up")
-		}
-		return then(ctx, job)
-	}
-}
-
-func TestSnoozeOnTheLastAttemptIsNotARetry(t *testing.T) {
+// An idle worker asks Redis once an interval; a message, and work within the last seconds, make
+// it ask at once.
+func TestHowOftenAnIdleWorkerAsksRedis(t *testing.T) {
 	t.Parallel()
-	s := newServerRig(t, lastAttempt(fails(tasks.Snooze(time.Minute, errors.New("the site wants a minute")))))
-	defer s.server.Shutdown()
-	s.until(func(job *jobs.Job, info *asynq.TaskInfo) bool {
-		if info.State == asynq.TaskStateArchived || job.State.Ended() {
-			t.Fatalf("task %s, job %s: %v", info.State, job.State, job.Error)
-		}
-		waits := info.State == asynq.TaskStateRetry && time.Until(info.NextProcessAt) > time.Minute
-		return waits && job.Steps[tasks.StepScrape].State == jobs.StepReady
-	})
-}
-
-func TestStoppingProcessFailsNoJob(t *testing.T) {
-	t.Parallel()
-	begun := make(chan struct{})
-	s := newServerRig(t, lastAttempt(func(ctx context.Context, _ *jobs.Job) (any, error) {
-		close(begun)
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}))
-	<-begun
-	s.server.Shutdown() // the step is cut short on its last try
-	s.until(func(job *jobs.Job, info *asynq.TaskInfo) bool {
-		if job.State.Ended() {
-			t.Fatalf("%s: %v", job.State, job.Error)
-		}
-		return info.State == asynq.TaskStatePending && job.Steps[tasks.StepScrape].State == jobs.StepReady
-	})
-}
-
-// No caller waits for a row of a batch: an upstream that fails sometimes costs it
-// time, not its result.
-func TestBulkStepsAreRetriedMoreOften(t *testing.T) {
-	t.Parallel()
-	for class, want := range map[jobs.Class]int64{jobs.Interactive: 5, jobs.Bulk: 13} {
-		t.Run(string(class), func(t *testing.T) {
-			t.Parallel()
-			var runs atomic.Int64
-			s := newServerRigOf(t, class, func(context.Context, *jobs.Job) (any, error) {
-				runs.Add(1)
-				return nil, tasks.Transient(message.Notice{Code: "fetch_failed", Message: "The site answered with status 500."}, 0, nil)
-			})
-			defer s.server.Shutdown()
-			deadline, stop := context.WithTimeout(t.Context(), 30*time.Second)
-			defer stop()
-			hub := jobs.NewHub(s.store)
-			go hub.Run(deadline)
-			waited := hub.WaitEnded(deadline, s.id)
-			job, err := s.store.Get(t.Context(), s.id)
-			if waited != nil || err != nil || job.State != jobs.Failed || job.Error.Code != "fetch_failed" || runs.Load() != want {
-				t.Errorf("%+v, %v after %d runs, want %d", job, err, runs.Load(), want)
+	synctest.Test(t, func(t *testing.T) {
+		const interval = time.Second
+		c := newQueueClient(nil, "any", interval)
+		<-time.After(time.Hour) // of the clock of the bubble
+		waited := func(look bool) time.Duration {
+			t.Helper()
+			begun := time.Now()
+			if got := c.awaitLook(); got != look {
+				t.Errorf("got %t for whether Redis is asked, want %t", got, look)
 			}
-		})
-	}
+			return time.Since(begun)
+		}
+		delayed := func() (times int) {
+			for range int(10 * interval / delayedCheckInterval) {
+				if c.forwards("retry") {
+					times++
+				}
+				<-time.After(delayedCheckInterval)
+			}
+			return times
+		}
+		if got := waited(true); got != 0 {
+			t.Errorf("first question: got a wait of %s, want none", got)
+		}
+		for range 3 {
+			if got := waited(true); got != interval {
+				t.Errorf("idle: got a wait of %s, want %s", got, interval)
+			}
+		}
+		if got := delayed(); got != 10 {
+			t.Errorf("idle for 10 s: got %d looks for delayed tasks, want 10", got)
+		}
+		waited(true)
+		time.AfterFunc(interval/4, c.announce)
+		if got := waited(true); got != interval/4 {
+			t.Errorf("after a message: got a wait of %s, want %s", got, interval/4)
+		}
+		if got := waited(true); got != interval {
+			t.Errorf("after the look that a message caused: got a wait of %s, want %s", got, interval)
+		}
+		c.announce()
+		if first, second := c.forwards("retry"), c.forwards("retry"); !first || !second {
+			t.Error("delayed tasks are looked for at each question after a task")
+		}
+		<-time.After(2 * busyFor)
+		if got := delayed(); got != 10 {
+			t.Errorf("idle again: got %d looks for delayed tasks, want 10", got)
+		}
+		waited(true)
+		waited(true)
+		time.AfterFunc(interval/4, c.stop)
+		if got := waited(false); got != interval/4 {
+			t.Errorf("the worker stops: got a wait of %s, want %s", got, interval/4)
+		}
+	})
 }

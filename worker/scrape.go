@@ -25,6 +25,20 @@ import (
 	"ushuru/tasks"
 )
 
+// maxPageMemory is the memory in bytes that the trees of all pages which are read at once may
+// take, and so the most that one page may.
+const maxPageMemory = 256 << 20
+
+// maxPauseWait is after how long a row looks again whether its site still pauses: an
+// operator can end a pause of hours.
+const maxPauseWait = 10 * time.Second
+
+// maxHang is how long a person waits for a site that does not answer: the car can be described
+// by hand, or its page sent.
+const maxHang = 45 * time.Second
+
+var errTooSlow = errors.New("worker: slow pages of the same key have all the places that one key may have")
+
 // scraper reads listings: pages that it fetches, or that callers sent.
 type scraper struct {
 	client *fetch.Client
@@ -45,10 +59,6 @@ func newScraper(o Options) *scraper {
 		semaphore.NewWeighted(maxPageMemory), o.SheetURL,
 	}
 }
-
-// maxPageMemory is the memory in bytes that the trees of all pages which are read at once may
-// take, and so the most that one page may.
-const maxPageMemory = 256 << 20
 
 // reading is a page as it was read: the output of the step, and the sources of its
 // values as JSON for a request with explain.
@@ -220,14 +230,6 @@ func notAgain(err error, job *jobs.Job) error {
 	return err
 }
 
-// maxPauseWait is after how long a row looks again whether its site still pauses: an
-// operator can end a pause of hours.
-const maxPauseWait = 10 * time.Second
-
-// maxHang is how long a person waits for a site that does not answer: the car can be described
-// by hand, or its page sent.
-const maxHang = 45 * time.Second
-
 // pageFailure returns what an error of fetching or reading a page or a sheet means
 // for its job. While a site pauses, a job of a batch waits, and a person learns at
 // once until when and what else to do.
@@ -256,4 +258,50 @@ func pageFailure(err error, job *jobs.Job, offer string) error {
 		final.Details = failure.Details
 		return final
 	}
+}
+
+// slowSteps bounds the steps of batches that take long: those of one key never have all
+// the places of a worker. A step that takes longer than after needs a place among the
+// slow ones; a step that gets none is tried again later, and so is one that begins while
+// its key may have no more.
+type slowSteps struct {
+	places       *pace.Places // of the slow steps
+	after, delay time.Duration
+}
+
+func newSlowSteps(places int) *slowSteps {
+	return &slowSteps{pace.NewPlaces(places), 3 * time.Second, 5 * time.Second}
+}
+
+// run runs the part of a step that may be slow, bounded. The steps of people take turns
+// instead.
+func (s *slowSteps) run(ctx context.Context, job *jobs.Job, part func(context.Context) error) error {
+	if job.Class != jobs.Bulk {
+		return part(ctx)
+	}
+	if !s.places.Admits(job.Caller()) {
+		return tasks.Snooze(s.delay, errTooSlow)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var release func() // of a slow step
+	checked := make(chan struct{})
+	timer := time.AfterFunc(s.after, func() {
+		defer close(checked)
+		var ok bool
+		if release, ok = s.places.Try(job.Caller()); !ok {
+			cancel(errTooSlow)
+		}
+	})
+	err := part(ctx)
+	if !timer.Stop() {
+		<-checked
+		if release != nil {
+			release()
+		}
+	}
+	if err != nil && errors.Is(context.Cause(ctx), errTooSlow) {
+		return tasks.Snooze(s.delay, errTooSlow)
+	}
+	return err
 }

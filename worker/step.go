@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -19,10 +20,41 @@ import (
 	"ushuru/pkg/metrics"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/plainjson"
+	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/trace"
 	"ushuru/tasks"
 )
+
+const (
+	// writeTimeout bounds how long a write is retried that Redis refuses.
+	writeTimeout = 30 * time.Second
+	// outageTimeout bounds how long a write is retried while Redis is unavailable: a
+	// claim that is not released blocks its step until the step's timeout, and an
+	// output that is not stored is fetched again from its site. What waits here is
+	// at most what the worker ran when the outage began.
+	outageTimeout = 10 * time.Minute
+	// maxWriteDelay bounds the time between two tries, and so how long after its
+	// return Redis gets what has waited.
+	maxWriteDelay = time.Second
+)
+
+const (
+	// turnMargin is how much longer than its task a place is kept.
+	turnMargin = 30 * time.Second
+	// turnDelay is how soon a task that has lost its place is looked at again, if the
+	// end of another's turn does not run it before.
+	turnDelay = 2 * time.Second
+)
+
+// sweptAgain is how soon the sweeper looks again at a job of a batch.
+const sweptAgain = 10 * time.Second
+
+// errJobEnded stops the run of a step whose job has ended, for example because it
+// was cancelled.
+var errJobEnded = errors.New("worker: the job has ended")
+
+var errNoTurn = errors.New("worker: other tasks of the same key have all the places that one key may have")
 
 // stepFunc does the work of one step: it gets the job's record and returns the
 // output.
@@ -121,6 +153,62 @@ func (s *stepHandler) process(ctx context.Context, run *stepRun) (next *stepRun,
 	return s.write(ctx, run, o)
 }
 
+// turn is the place of a person's task among the tasks of other keys. The zero value
+// belongs to a task of a batch, which needs no place.
+type turn struct {
+	s         *stepHandler
+	ctx       context.Context //nolint:containedctx // that of the task
+	queue, id string
+	owner     string
+	ready     bool
+	err       error
+	begun     sync.WaitGroup
+}
+
+// beginTurn takes the place of a task that was delivered, while the caller claims its
+// step. One that is delivered for the first time has a place already; one that is
+// retried may have to wait again.
+func (s *stepHandler) beginTurn(ctx context.Context, owner string) *turn {
+	queue, named := asynq.GetQueueName(ctx)
+	if owner == "" || !named || tasks.IsBulkQueue(queue) {
+		return &turn{ready: true}
+	}
+	s.turns.PersonGoesOn()
+	id, _ := asynq.GetTaskID(ctx)
+	t := &turn{s: s, ctx: ctx, queue: queue, id: id, owner: owner}
+	lease := time.Duration(0) // a task has a deadline
+	if deadline, ok := ctx.Deadline(); ok {
+		lease = time.Until(deadline) + turnMargin
+	}
+	t.begun.Go(func() { t.ready, t.err = s.engine.BeginTurn(ctx, queue, owner, id, lease) })
+	return t
+}
+
+// wait returns nil when the task has its place.
+func (t *turn) wait() error {
+	t.begun.Wait()
+	switch {
+	case t.err != nil:
+		return t.err
+	case !t.ready:
+		return &retryError{turnDelay, tasks.Snooze(turnDelay, errNoTurn)}
+	}
+	return nil
+}
+
+// end gives the place back. A failure is harmless: the place is a lease.
+func (t *turn) end() {
+	t.begun.Wait()
+	if t.owner == "" || !t.ready {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), writeTimeout)
+	defer cancel()
+	if err := t.s.engine.EndTurn(ctx, t.queue, t.owner, t.id); err != nil {
+		t.s.log.Warn("place of a task is not given back before its lease ends", "task", t.id, "error", err)
+	}
+}
+
 // beginSpan begins the span of one run of a step, in the trace of the request that caused
 // the job, and records how long the first step waited in the queue.
 func (s *stepHandler) beginSpan(ctx context.Context, run *stepRun) (context.Context, *trace.Span) {
@@ -146,10 +234,6 @@ func (s *stepHandler) work(ctx context.Context, run *stepRun) (o outcome) {
 	o.state, o.delay = run.judge(ctx, o.err)
 	return o
 }
-
-// errJobEnded stops the run of a step whose job has ended, for example because it
-// was cancelled.
-var errJobEnded = errors.New("worker: the job has ended")
 
 // runStep runs a step within its timeout, and stops it with errJobEnded when the
 // job ends meanwhile. It returns a panic as an error.
@@ -187,6 +271,47 @@ func (s *stepHandler) runStep(
 		return nil, errJobEnded
 	}
 	return nil, err
+}
+
+// runEarly runs the step calculate at once after the step match. It returns nil after another step,
+// or when the step fails for whatever reason: then its own task decides.
+func (s *stepHandler) runEarly(ctx context.Context, run *stepRun, output json.RawMessage) []tasks.StepOutput {
+	if run.step != tasks.StepMatch || s.known == nil {
+		return nil
+	}
+	after, taskType := *run.job, run.job.Kind+":"+tasks.StepCalculate
+	after.Outputs = maps.Clone(run.job.Outputs)
+	after.Outputs[run.step] = output
+	ctx, span := trace.Start(ctx, trace.Internal, taskType, "ushuru.job", after.ID, "ushuru.step", tasks.StepCalculate)
+	result, err := s.runStep(ctx, taskType, s.known, &after)
+	span.End(nil) // that it needs the authority is no failure
+	if err != nil {
+		if !errors.Is(err, tra.ErrNotKnown) {
+			s.log.DebugContext(ctx, "early step left to its task", "step", tasks.StepCalculate, "error", err)
+		}
+		return nil
+	}
+	return []tasks.StepOutput{{Step: tasks.StepCalculate, Output: result}}
+}
+
+// An estimate of a vehicle whose tax is cached is calculated by the worker that matched it, so that
+// no task of it goes to the role authority, which may be at the end of a long line.
+
+// fallback runs the step calculate, which waits for a worker of the role authority, while none can
+// ask TRA's calculator, when all that it needs is cached, expired or not: such a step was
+// enqueued before the outage, and perhaps for a worker whose line is cut. The rows of
+// a step that must wait give up their places.
+func (s *stepHandler) fallback(ctx context.Context, job *jobs.Job, step string) (json.RawMessage, bool) {
+	if step != tasks.StepCalculate || s.outages.Now(ctx).Reason == "" {
+		return nil, false
+	}
+	output, err := s.runStep(ctx, job.Kind+":"+step, s.known, job)
+	if err != nil {
+		s.parkRows(ctx, job, sweptAgain)
+		return nil, false
+	}
+	countStep(s.metrics, job, step, metrics.Completed, "", 0)
+	return output, true
 }
 
 // write writes the outcome of a run that is not retried: the output, or the end of the
@@ -262,6 +387,40 @@ func (s *stepHandler) release(
 		return err
 	})
 	return errors.Join(cause, err)
+}
+
+// persist writes the outcome of a step: a claim that no worker releases blocks the step
+// until its timeout.
+func (s *stepHandler) persist(ctx context.Context, write func(context.Context) error) error {
+	return persist(ctx, s.writeTimeout, s.outageTimeout, write)
+}
+
+// persist retries a write while Redis is unavailable, for as long as outage, also
+// when the process is shutting down or the task's time is up. A write that Redis
+// refuses for another reason is retried for as long as timeout. Subscribers that
+// could not be notified are left to asynq and the sweeper, so that they do not block
+// this worker.
+func persist(ctx context.Context, timeout, outage time.Duration, write func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(timeout, outage))
+	defer cancel()
+	started := time.Now()
+	policy := pace.Backoff{
+		InitialDelay: 100 * time.Millisecond, MaxDelay: maxWriteDelay,
+		IsPermanent: func(err error) bool {
+			return errors.Is(err, tasks.ErrNotifyIncomplete) || !redisx.IsUnavailable(err) && time.Since(started) > timeout
+		},
+	}
+	return pace.Retry(ctx, policy, func() error { return write(ctx) })
+}
+
+// beginComputing waits until a step may use a processor, and returns the function that ends that
+// use: the step must not wait for a network meanwhile. Steps of batches yield to those of people.
+func beginComputing(ctx context.Context, turns *pace.Processor, job *jobs.Job) (end func(), err error) {
+	if job.Class == jobs.Bulk {
+		return turns.BeginBatch(ctx)
+	}
+	turns.PersonGoesOn()
+	return func() {}, nil
 }
 
 // parkRows parks the batch rows of a job that waits for something that is away, so

@@ -20,6 +20,7 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
+	"ushuru/pkg/tra"
 	"ushuru/tasks"
 	"ushuru/tasks/enginetest"
 )
@@ -408,5 +409,214 @@ func TestLostReplyKeepsTheNextStep(t *testing.T) {
 		if err != nil || job.Steps[tasks.StepMatch].State != jobs.StepDone || runs != 1 {
 			t.Errorf("reply %d lost: %v, %+v, %d runs", nth, err, job.Steps, runs)
 		}
+	}
+}
+
+// A vehicle whose tax is known is calculated where it was matched: no task of it
+// goes to the role authority. One that is not known gets its task.
+func TestAKnownVehicleIsCalculatedInPlace(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		err   error
+		state jobs.State
+		tasks int // of the role authority
+	}{
+		"known":     {nil, jobs.Succeeded, 0},
+		"not known": {tra.ErrNotKnown, jobs.Running, 1},
+	} {
+		rig := newHandlerRig(t, fails(nil))
+		rig.steps.run[tasks.TypeMatch] = fails(nil)
+		rig.steps.known = func(_ context.Context, job *jobs.Job) (any, error) {
+			if _, matched := job.Outputs[tasks.StepMatch]; !matched {
+				t.Errorf("%s: the output of the match is missing", name)
+			}
+			return map[string]int{"total": 1}, c.err
+		}
+		job, err := rig.process()
+		if err != nil || job.State != c.state {
+			t.Errorf("%s: %s, %v", name, job.State, err)
+		}
+		if c.err == nil && string(job.Result) != `{"total":1}` {
+			t.Errorf("%s: result %s", name, job.Result)
+		}
+		waiting, err := rig.queue.ListPendingTasks(tasks.QueueAuthority)
+		if len(waiting) != c.tasks {
+			t.Errorf("%s: %d tasks for the authority, %v", name, len(waiting), err)
+		}
+	}
+}
+
+// A step that was enqueued for a worker of the role authority is made of what is cached
+// when none can be expected to run it, and only then.
+func TestAWaitingStepFallsBackToWhatIsCached(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		reason string
+		err    error
+		state  jobs.State
+	}{
+		"TRA can be asked":       {"", nil, jobs.Running},
+		"away and known":         {tra.ReasonNoWorker, nil, jobs.Succeeded},
+		"away and not known":     {tra.ReasonNoWorker, tra.ErrNotKnown, jobs.Running},
+		"away and another fault": {tra.ReasonNoWorker, errors.New("a bug"), jobs.Running},
+	} {
+		rig := newHandlerRig(t, fails(nil))
+		rig.steps.run[tasks.TypeMatch] = fails(nil)
+		if job, err := rig.process(); err != nil || job.Steps[tasks.StepCalculate].State != jobs.StepReady {
+			t.Fatalf("%s: %+v, %v", name, job, err)
+		}
+		rig.steps.known = func(context.Context, *jobs.Job) (any, error) { return map[string]int{"total": 1}, c.err }
+		rig.steps.outages = tra.NewOutages(func(context.Context) (tra.Status, error) {
+			return tra.Status{Outage: tra.Outage{Reason: c.reason}}, nil
+		})
+		sweeper := enginetest.NewEngine(rig.client, func(o *tasks.Options) { o.Fallback = rig.steps.fallback })
+		due := redis.Z{Member: rig.job.ID} // long ago
+		if err := rig.client.ZAdd(t.Context(), "jobs:active:interactive", due).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := sweeper.Sweep(t.Context(), jobs.Interactive, func() bool { return true }); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		job := rig.record()
+		if job.State != c.state || c.state == jobs.Succeeded && string(job.Result) != `{"total":1}` {
+			t.Errorf("%s: %s, %s", name, job.State, job.Result)
+		}
+	}
+}
+
+// Redis has gone back by some seconds: the run that had stored the output of the scrape
+// stores that of the match in a record that has lost the former. The next step waits
+// for the scrape, without using up retries, and its task comes with the scrape's output.
+func TestAStepWaitsForOutputsThatWereLost(t *testing.T) {
+	t.Parallel()
+	rig := newHandlerRig(t, fails(nil))
+	ran := 0
+	rig.steps.run[tasks.TypeCalculate] = func(context.Context, *jobs.Job) (any, error) {
+		ran++
+		return map[string]int{"total": 1}, nil
+	}
+	if _, _, err := rig.store.Claim(t.Context(), rig.job.ID, tasks.StepScrape, 1, "w", "lost"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := rig.store.Complete(t.Context(), rig.job.ID, tasks.StepMatch, json.RawMessage(`{}`), "", "", tasks.StepCalculate); err != nil {
+		t.Fatal(err)
+	}
+	calculate := func() error {
+		payload, err := json.Marshal(tasks.TaskPayload{Job: rig.job.ID, Step: tasks.StepCalculate, Attempt: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rig.steps.ProcessTask(t.Context(), asynq.NewTask(tasks.TypeCalculate, payload))
+	}
+	if err := calculate(); err != nil || ran != 0 {
+		t.Fatalf("%v, ran %d times", err, ran)
+	}
+	if step := rig.record().Steps[tasks.StepCalculate]; step.State != jobs.StepReady || step.Retries != 0 || step.Attempt != 1 {
+		t.Errorf("%+v", step)
+	}
+	if _, err := rig.steps.engine.Complete(t.Context(), rig.record(), tasks.StepScrape, json.RawMessage(`{}`), tasks.Run{}); err != nil {
+		t.Fatal(err)
+	}
+	if waiting, err := rig.queue.ListPendingTasks(tasks.QueueAuthority); err != nil || len(waiting) != 1 {
+		t.Errorf("%d tasks of the step, %v", len(waiting), err)
+	}
+	if err := calculate(); err != nil || ran != 1 || rig.record().State != jobs.Succeeded {
+		t.Errorf("%v, ran %d times, %s", err, ran, rig.record().State)
+	}
+}
+
+const loading = "LOADING Redis is loading the dataset in memory"
+
+// outageRig is a handler whose Redis the test can make refuse every command.
+func outageRig(t *testing.T, step func(server *miniredis.Miniredis) error) *handlerRig {
+	t.Helper()
+	var server *miniredis.Miniredis
+	b := newHandlerRig(t, func(context.Context, *jobs.Job) (any, error) {
+		return tasks.Scraped{}, step(server)
+	})
+	server = b.server
+	b.steps.writeTimeout, b.steps.outageTimeout = 10*time.Millisecond, time.Minute
+	return b
+}
+
+// goAway has the server refuse commands for a while.
+func goAway(server *miniredis.Miniredis, reply string, d time.Duration) {
+	server.SetError(reply)
+	time.AfterFunc(d, func() { server.SetError("") })
+}
+
+// The outage is longer than the write time-out, and asynq has given up the task.
+func TestStepOfALongOutageIsReleasedAndEnqueuedAtOnce(t *testing.T) {
+	t.Parallel()
+	const away = 1500 * time.Millisecond
+	ctx, giveUp := context.WithCancel(t.Context())
+	b := outageRig(t, func(server *miniredis.Miniredis) error {
+		goAway(server, loading, away)
+		giveUp()
+		return errors.New("dial tcp: " + loading)
+	})
+	waiting, err := b.queue.ListPendingTasks(tasks.QueueAny)
+	if err != nil || len(waiting) != 1 {
+		t.Fatalf("%d tasks wait, %v", len(waiting), err)
+	}
+	begun := time.Now()
+	err = b.steps.ProcessTask(ctx, asynq.NewTask(waiting[0].Type, waiting[0].Payload))
+	late := time.Since(begun) - away
+	step := b.record().Steps[tasks.StepScrape]
+	_, unknown := b.queue.GetTaskInfo(tasks.QueueAny, b.job.ID+".scrape.2")
+	if err == nil || unknown != nil || step.State != jobs.StepReady || step.Attempt != 2 || step.Retries != 0 {
+		t.Errorf("%v, %v, %+v", err, unknown, step)
+	}
+	if late > 5*time.Second {
+		t.Errorf("%v after the return of Redis", late)
+	}
+}
+
+func TestOutputOfALongOutageIsStored(t *testing.T) {
+	t.Parallel()
+	for _, reply := range []string{loading, "OOM command not allowed", "READONLY no", "MISCONF no"} {
+		runs := 0
+		b := outageRig(t, func(server *miniredis.Miniredis) error {
+			runs++
+			goAway(server, reply, 300*time.Millisecond)
+			return nil
+		})
+		job, err := b.process()
+		if err != nil || runs != 1 || job.Steps[tasks.StepScrape].State != jobs.StepDone {
+			t.Errorf("%s: %v after %d runs, %+v", reply, err, runs, job.Steps)
+		}
+	}
+}
+
+func TestWriteThatRedisRefusesIsNotRetriedForLong(t *testing.T) {
+	t.Parallel()
+	begun := time.Now()
+	err := persist(t.Context(), 50*time.Millisecond, time.Hour, func(context.Context) error {
+		return errors.New("WRONGTYPE")
+	})
+	if err == nil || time.Since(begun) > 10*time.Second {
+		t.Errorf("%v after %v", err, time.Since(begun))
+	}
+}
+
+func TestStepThatRedisFailedCostsNoRetry(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		free bool
+	}{
+		{errors.New(loading), true},
+		{redis.ErrPoolTimeout, true},
+		{errors.New("a bug"), false},
+		{tasks.Transient(message.Notice{Code: "fetch_failed", Message: "No."}, 0, errors.New("OOM")), false},
+		{tasks.Snooze(time.Minute, errors.New("OOM")), true},
+	} {
+		got := snoozeOutage(c.err)
+		if tasks.IsFailure(got) == c.free || !strings.Contains(got.Error(), c.err.Error()) {
+			t.Errorf("%v: %v", c.err, got)
+		}
+	}
+	if snoozeOutage(nil) != nil {
+		t.Error("an error of nothing")
 	}
 }

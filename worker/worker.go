@@ -28,20 +28,27 @@ import (
 	"ushuru/pkg/logs"
 	"ushuru/pkg/match"
 	"ushuru/pkg/metrics"
-
+	"ushuru/pkg/pace"
+	"ushuru/pkg/sheet/scan"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/trace"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
-
-	"ushuru/pkg/pace"
-	"ushuru/pkg/sheet/scan"
 )
 
 const (
 	sweepInterval     = 500 * time.Millisecond
 	probeInterval     = time.Minute
 	syncCheckInterval = 15 * time.Second
+)
+
+const (
+	// webhookConcurrency is how many deliveries one worker sends at once. Their places are
+	// their own, so that receivers that do not answer delay no step of a job.
+	webhookConcurrency = 8
+	// webhookLookInterval is how often an idle worker looks for deliveries, of which it gets
+	// no messages.
+	webhookLookInterval = 500 * time.Millisecond
 )
 
 // Options are the parts of a worker. A part is required unless its comment names a
@@ -337,12 +344,35 @@ func (w *Worker) handler() asynq.Handler {
 	return mux
 }
 
+func (w *Worker) webhookConfig() asynq.Config {
+	config := ServerConfig(map[string]int{webhook.Queue: 1}, webhookConcurrency, w.options.ShutdownTimeout, w.options.Log)
+	config.RetryDelayFunc, config.IsFailure = webhook.RetryDelay, webhook.IsFailure
+	return config
+}
+
+// webhookHandler delivers events.
+func (w *Worker) webhookHandler() asynq.Handler {
+	mux := asynq.NewServeMux()
+	mux.Handle(webhook.TypeDeliver, w.overdue.handler(&webhook.Sender{
+		Store: w.options.Webhooks, Post: w.options.Fetch.Post, Log: w.options.Log, OnAttempt: w.options.Metrics.WebhookAttempt,
+		Turn: func(ctx context.Context, owner, id string, lease time.Duration) (func(), bool, error) {
+			ready, err := w.engine.BeginTurn(ctx, webhook.Queue, owner, id, lease)
+			end := func() { _ = w.engine.EndTurn(context.WithoutCancel(ctx), webhook.Queue, owner, id) } // the place is a lease
+			return end, ready, err
+		},
+	}))
+	return mux
+}
+
 // asynqLog writes asynq's log to ours.
 type asynqLog struct{ log *slog.Logger }
 
 func (l asynqLog) Debug(args ...any) { l.log.Debug(fmt.Sprint(args...), "from", logs.Asynq) }
-func (l asynqLog) Info(args ...any)  { l.log.Info(fmt.Sprint(args...), "from", logs.Asynq) }
-func (l asynqLog) Warn(args ...any)  { l.log.Warn(fmt.Sprint(args...), "from", logs.Asynq) }
+
+func (l asynqLog) Info(args ...any) { l.log.Info(fmt.Sprint(args...), "from", logs.Asynq) }
+
+func (l asynqLog) Warn(args ...any) { l.log.Warn(fmt.Sprint(args...), "from", logs.Asynq) }
+
 func (l asynqLog) Error(args ...any) { l.log.Error(fmt.Sprint(args...), "from", logs.Asynq) }
 
 // Fatal ends the process, as asynq's interface requires.

@@ -10,20 +10,36 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"ushuru/api"
+	"ushuru/pkg/ai"
+	"ushuru/pkg/batch"
+	"ushuru/pkg/cache"
 	"ushuru/pkg/cost"
+	"ushuru/pkg/drift"
+	"ushuru/pkg/fetch"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/keys"
 	"ushuru/pkg/logs"
 	"ushuru/pkg/metrics"
 	"ushuru/pkg/operate/status"
+	"ushuru/pkg/pace"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/sheet/scan"
+	"ushuru/pkg/tra"
 	"ushuru/pkg/trace"
 	"ushuru/pkg/webhook"
+	"ushuru/tasks"
 	"ushuru/worker"
 )
+
+const loadingInterval = 250 * time.Millisecond // between two looks whether Redis still loads
 
 // Options says what a process runs. Redis and Log are required.
 type Options struct {
@@ -69,6 +85,22 @@ type App struct {
 	started Cleanup // what Start started, but the API
 	stopAPI func()  // nil until the API is started
 	failed  chan error
+}
+
+// stores are the records in Redis, each opened once.
+type stores struct {
+	jobs      *jobs.Store
+	hub       *jobs.Hub
+	engine    *tasks.Engine
+	batches   *batch.Store
+	cache     *cache.Cache
+	catalogue *tra.Store
+	drift     *drift.Store
+	keys      *keys.Memory
+	rates     *pace.Rates
+	processor *pace.Processor
+	bytes     *pace.Accounts
+	webhooks  *webhook.Store
 }
 
 // New builds the process. Call Stop at the end, also when Start was not called
@@ -118,6 +150,28 @@ func (a *App) build() (err error) {
 	return err
 }
 
+func newStores(client redis.UniversalClient, ring *webhook.Ring, log *slog.Logger, counts *metrics.Metrics) *stores {
+	records, webhooks := jobs.NewStore(client), webhook.NewStore(client, ring)
+	hub, known := jobs.NewHub(records), keys.NewMemory(keys.NewStore(client))
+	hub.Refused, known.Refused = refused(counts, log), refused(counts, log)
+	results := cache.New(client).OnLookup(counts.Lookup)
+	return &stores{
+		jobs: records, hub: hub,
+		engine: tasks.New(tasks.Options{
+			Redis: client, Jobs: records, Results: results, Webhooks: webhooks,
+			OnEnd: func(job *jobs.Job) { worker.Ended(counts, log, job) },
+		}),
+		batches: batch.NewStore(client), cache: results,
+		catalogue: tra.NewStore(client, tra.StoreOptions{
+			Implausible: drift.Implausible,
+			OnLookup:    func(tax, hit bool) { counts.Lookup(cacheOf(tax), hit) },
+		}),
+		drift: drift.NewStore(client), keys: known, rates: pace.NewRates(client),
+		processor: pace.NewProcessor(runtime.GOMAXPROCS(0)), bytes: pace.NewAccounts(client, pace.KindBytes),
+		webhooks: webhooks,
+	}
+}
+
 // Start starts the workers and the API. After an error all parts are stopped again. The context
 // bounds the start only.
 func (a *App) Start(ctx context.Context) error {
@@ -164,6 +218,50 @@ func (a *App) start(ctx context.Context) error {
 	return nil
 }
 
+// logStart logs what the process is, and what of it is on and off.
+func (a *App) logStart() {
+	o := a.options
+	attrs := []any{
+		"version", o.Version, "commit", o.Commit, "go", runtime.Version(), "redis", o.Redis.String(),
+		"redis_embedded", o.Redis.Embedded(), "api", o.API != nil, "admin", o.Admin.Addr,
+		"webhook_keys_sealed", o.Secrets.Seals(),
+		"allow_loopback", o.AllowLoopback, "simulated", o.Simulated,
+		"traces", o.Traces.URL != "",
+	}
+	if o.API != nil {
+		attrs = append(attrs, "pages", o.API.Page.Enabled, "monitoring", o.API.MonitoringPassword != "",
+			"wait_replicas", o.API.WaitReplicas)
+	}
+	roles := []tasks.Role{}
+	if o.Worker != nil {
+		roles = o.Worker.Roles
+		models := make([]string, 0, len(o.Worker.AI.Endpoints))
+		for _, endpoint := range o.Worker.AI.Endpoints {
+			models = append(models, endpoint.Model+" at "+endpoint.BaseURL)
+		}
+		attrs = append(attrs, "ai_models", models, "authority_proxy", o.Worker.Authority.Proxy != "",
+			"fetch_rate", o.Worker.Fetch.Rate, "authority_rate", o.Worker.AuthorityRate)
+	}
+	a.log.Info("starting", append(attrs, "roles", roles)...)
+}
+
+// addTraces begins to record traces, if there is a collector for them.
+func (a *App) addTraces() error {
+	o := a.options.Traces
+	o.Log, o.Version, o.Service = a.log, a.options.Version, "ushuru-worker"
+	if a.options.API != nil {
+		o.Service = "ushuru-api"
+	}
+	traces, err := trace.New(context.Background(), o)
+	if traces == nil || err != nil {
+		return err
+	}
+	a.traces = traces
+	a.opened.Add(a.traces.Close)
+	a.options.Redis.Client().AddHook(trace.Redis{})
+	return nil
+}
+
 // aiLimit returns the tokens of the AI a day; 0 for no limit, or no AI.
 func (a *App) aiLimit() int64 {
 	if a.options.Worker == nil || len(a.options.Worker.AI.Endpoints) == 0 { // the setting has a default
@@ -182,8 +280,6 @@ func (a *App) warnReplicas(ctx context.Context) {
 			" that were answered with 202 or 201", "replicas", n)
 	}
 }
-
-const loadingInterval = 250 * time.Millisecond // between two looks whether Redis still loads
 
 // awaitRedis waits while Redis loads its data, which takes minutes when it is large.
 func (a *App) awaitRedis(ctx context.Context) error {
@@ -253,4 +349,37 @@ func (a *App) fail(err error) {
 	case a.failed <- err:
 	default: // Wait returns the first error only
 	}
+}
+
+// isRedisAway reports whether an error means that Redis is away, and nothing else is: the
+// failures of other services have types of their own.
+func isRedisAway(err error) bool {
+	if _, ok := errors.AsType[*tra.Error](err); ok {
+		return false
+	}
+	if _, ok := errors.AsType[*fetch.Error](err); ok {
+		return false
+	}
+	if _, ok := errors.AsType[*ai.Error](err); ok {
+		return false
+	}
+	if _, ok := errors.AsType[*tasks.StepError](err); ok {
+		return false
+	}
+	return redisx.IsUnavailable(err)
+}
+
+// Cleanup is a stack of functions that undo what was opened or started. The
+// zero value is empty.
+type Cleanup struct{ undo []func() }
+
+// Add puts a function on the stack.
+func (c *Cleanup) Add(undo func()) { c.undo = append(c.undo, undo) }
+
+// Run calls the functions, the last one first, and empties the stack.
+func (c *Cleanup) Run() {
+	for _, undo := range slices.Backward(c.undo) {
+		undo()
+	}
+	c.undo = nil
 }

@@ -1,12 +1,17 @@
 package app_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,7 +20,9 @@ import (
 
 	"ushuru/pkg/app"
 	"ushuru/pkg/fetch"
+	"ushuru/pkg/logs"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/tra"
 	"ushuru/tasks"
 )
@@ -126,5 +133,119 @@ func TestWaitReturnsTheErrorOfAPart(t *testing.T) {
 	must(t, o.API.Listener.Close()) // as when the network goes away
 	if err := service.Wait(t.Context()); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("%v", err)
+	}
+}
+
+var processed = regexp.MustCompile(`total_commands_processed:(\d+)`)
+
+// commands returns how many commands Redis has run, those of scripts included.
+func commands(t *testing.T, client redis.UniversalClient) int {
+	t.Helper()
+	info, err := client.Info(t.Context(), "stats").Result()
+	must(t, err)
+	found := processed.FindStringSubmatch(info)
+	if found == nil {
+		t.Fatalf("INFO has no number of commands: %s", info)
+	}
+	n, err := strconv.Atoi(found[1])
+	must(t, err)
+	return n
+}
+
+// An idle process with the API and all roles asks Redis seldom, and begins new work at
+// once all the same: a message wakes the worker.
+func TestAnIdleServiceAsksRedisSeldomAndBeginsAtOnce(t *testing.T) {
+	testenv.Long(t)
+	t.Parallel()
+	b := besiege(t)
+	b.survives(0)
+	time.Sleep(6 * time.Second) // for so long a worker takes its queues for busy after the last job
+	const measured = 10 * time.Second
+	b.client.Do(t.Context(), "CONFIG", "RESETSTAT")
+	before := commands(t, b.client)
+	time.Sleep(measured) // a rate is of a time
+	rate := float64(commands(t, b.client)-before) / measured.Seconds()
+	stats, err := b.client.Info(t.Context(), "commandstats").Result()
+	must(t, err)
+	if rate > 100 {
+		t.Errorf("an idle service makes Redis run %.0f commands a second, want at most 100: %s", rate, stats)
+	}
+	t.Logf("%.0f commands a second", rate)
+	for car := range 3 {
+		started := time.Now()
+		if code, answer := b.estimate(1 + car); code != 200 || time.Since(started) > 5*time.Second {
+			t.Errorf("estimate %d: %d after %v, want 200 within 5 s: %.200s", car, code, time.Since(started), answer)
+		}
+		t.Log(time.Since(started))
+	}
+}
+
+// buffer is a log that goroutines write to.
+type buffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (b *buffer) Write(data []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(data)
+}
+
+// String returns what was written.
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// A real Redis that is killed and comes back is a line when it goes and one when it is
+// back, from an API and workers that poll it all the time.
+func TestOutageOfRedisIsTwoLines(t *testing.T) {
+	server := redistest.Start(t)
+	var log buffer
+	o := everything(t)
+	o.Redis, o.Log = redistest.Open(t, server.URL), logs.New(&log, logs.Options{})
+	service, err := app.New(o)
+	must(t, err)
+	t.Cleanup(service.Stop)
+	must(t, service.Start(t.Context()))
+	if first, _, _ := strings.Cut(log.String(), "\n"); !strings.Contains(first, `"msg":"starting"`) || !strings.Contains(first, `"roles":[`) {
+		t.Errorf("the first line is %s", first)
+	}
+	waitFor(t, func() string { // everything polls
+		if !strings.Contains(log.String(), "worker started") {
+			return log.String()
+		}
+		return ""
+	})
+	before := len(log.String())
+	server.Kill()
+	waitFor(t, func() string {
+		if !strings.Contains(log.String(), "Redis is away") {
+			return log.String()
+		}
+		return ""
+	})
+	// No line may come, which only time shows; before, there were thirty.
+	time.Sleep(2 * time.Second)
+	server.Restart()
+	waitFor(t, func() string {
+		if !strings.Contains(log.String(), "Redis is back") {
+			return log.String()
+		}
+		return ""
+	})
+	var lines []string
+	for line := range strings.Lines(log.String()[before:]) {
+		if strings.Contains(line, `"level":"ERROR"`) || strings.Contains(line, `"level":"WARN"`) || strings.Contains(line, "Redis is") {
+			if !strings.Contains(line, "TRA") { // which is another matter
+				lines = append(lines, line)
+			}
+		}
+	}
+	if len(lines) != 2 {
+		t.Errorf("%d lines:\n%s", len(lines), strings.Join(lines, ""))
 	}
 }

@@ -3,18 +3,23 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"reflect"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 	kongcompletion "github.com/jotaen/kong-completion"
 	"github.com/redis/go-redis/v9"
 
+	"ushuru/pkg/app"
 	"ushuru/pkg/cli/caller"
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/cli/operator"
@@ -145,6 +150,18 @@ func execute(args []string, r *run, more ...any) (status int) {
 	return console.ExitOK
 }
 
+// run is one run of the program: what its commands share.
+type run struct {
+	Streams
+	ctx     context.Context //nolint:containedctx // the life of the process, not of a call
+	common  common
+	log     *slog.Logger
+	cleanup app.Cleanup
+	unknown []string // sentences about variables that look like settings and are none
+}
+
+var errNoRedis = console.Usage("set REDIS_URL to the address of a Redis server, for example redis://localhost:6379")
+
 func newParser(root *commands, options ...kong.Option) (*kong.Kong, error) {
 	return kong.New(root, append(options,
 		kong.Name("ushuru"),
@@ -194,4 +211,93 @@ func emptyIsUnset(app *kong.Application) {
 func fail(streams Streams, status int, err error) int {
 	_, _ = fmt.Fprintln(streams.Err, "ushuru:", err)
 	return status
+}
+
+// connect connects; embedded permits the Redis inside the process, loading a Redis that does not serve yet.
+func (r *run) connect(config service.Redis, embedded, loading bool) (*redisx.Conn, error) {
+	conn, err := redisx.Open(r.ctx, redisx.Options{
+		URL: string(config.RedisURL), AllowEmbedded: embedded && !r.common.production(),
+		AllowLoading: loading, RefuseExposed: r.common.production(),
+	})
+	if errors.Is(err, redisx.ErrEmbeddedRefused) {
+		return nil, errNoRedis
+	}
+	if errors.Is(err, redisx.ErrExposed) {
+		return nil, fmt.Errorf("%w in production: put one into REDIS_URL (redis://user:password@host:6379) or use rediss://", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if conn.Exposed() {
+		r.log.Warn("Redis on another host has neither password nor TLS: everybody in the network can read and change everything")
+	}
+	r.cleanup.Add(func() { _ = conn.Close() })
+	for _, warning := range conn.Warnings(r.ctx) {
+		r.log.Warn(warning)
+	}
+	return conn, nil
+}
+
+// newLog returns the log of a command, as JSON lines.
+func newLog(w io.Writer, level string) *slog.Logger { return logs.New(w, logs.Options{Level: level}) }
+
+// redisLog logs the messages of the Redis client for debugging: its errors are
+// returned to the callers as well.
+type redisLog struct{ log *slog.Logger }
+
+// Printf implements the client's logging interface.
+func (l redisLog) Printf(ctx context.Context, format string, values ...any) {
+	l.log.DebugContext(ctx, fmt.Sprintf(format, values...), "from", "redis client")
+}
+
+// What was built, as the build says:
+//
+//	go build -ldflags "-X ushuru/pkg/cli.buildVersion=1.4.0 -X ushuru/pkg/cli.buildCommit=… -X ushuru/pkg/cli.buildDate=…"
+//
+// What it does not say is what Go recorded of the repository.
+var buildVersion, buildCommit, buildDate string
+
+// versionCommand prints the version.
+type versionCommand struct{ console.Format }
+
+// Run is called by kong.
+func (c versionCommand) Run(r *run) error {
+	version, commit, date := Build()
+	record := map[string]string{"version": version, "commit": commit, "date": date}
+	return console.Said(record, "%s", versionText())(r.Streams, c.Format)
+}
+
+// versionText returns version, commit and date of the program. The date is that of the
+// build, or of the commit.
+func versionText() string {
+	version, commit, date := Build()
+	return fmt.Sprintf("ushuru %s, commit %s, %s", version, commit, date)
+}
+
+// Build returns what was built.
+func Build() (version, commit, date string) {
+	version, commit, date = buildVersion, buildCommit, buildDate
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version = cmp.Or(version, info.Main.Version)
+		recorded := map[string]string{}
+		for _, setting := range info.Settings {
+			recorded[setting.Key] = setting.Value
+		}
+		if commit == "" && recorded["vcs.revision"] != "" {
+			commit = recorded["vcs.revision"]
+			if recorded["vcs.modified"] == "true" {
+				commit += " (modified)"
+			}
+		}
+		date = cmp.Or(date, recorded["vcs.time"])
+	}
+	return cmp.Or(version, "unknown"), cmp.Or(commit, "unknown"), cmp.Or(date, "date unknown")
+}
+
+// shortVersion returns the version of the program for lists of processes, else its
+// commit.
+func shortVersion() string {
+	const digits = 12
+	_, commit, _ := Build()
+	return cmp.Or(buildVersion, commit[:min(len(commit), digits)])
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"ushuru/pkg/cli/console"
+	"ushuru/pkg/cli/operator"
 	"ushuru/pkg/listing/sites"
 	"ushuru/pkg/operate"
 	"ushuru/pkg/operate/status"
@@ -44,6 +46,9 @@ const (
 	// enoughTime bounds each question.
 	enoughTime = 20 * time.Second
 )
+
+// maxReason is how much is shown of why a process is not ready, in bytes.
+const maxReason = 1 << 10
 
 // doctor collects what is found.
 type doctor struct {
@@ -324,4 +329,126 @@ func (d *doctor) get(address string, header http.Header) (answered, error) {
 		answer.ends = response.TLS.PeerCertificates[0].NotAfter
 	}
 	return answer, response.Body.Close()
+}
+
+// healthCommand asks the processes beside it: in a container that has no other program the only
+// one, else those that listen at the default addresses.
+type healthCommand struct {
+	adminConfig
+	console.Format
+
+	Alive   bool          `help:"Ask only whether the process answers, not whether it can serve."`
+	Timeout time.Duration `default:"3s" help:"Maximum time for the answer."`
+}
+
+// Run is called by kong.
+func (c *healthCommand) Run(r *run) error {
+	path := "/readyz"
+	if c.Alive {
+		path = "/healthz"
+	}
+	ctx, cancel := context.WithTimeout(r.ctx, c.Timeout)
+	defer cancel()
+	var none error
+	var ready []string
+	for _, address := range c.addresses() {
+		err := askHealth(ctx, "http://"+address+path)
+		if _, silent := errors.AsType[*net.OpError](err); silent {
+			none = err
+		} else if err != nil {
+			return err
+		} else {
+			ready = append(ready, address)
+		}
+	}
+	if len(ready) == 0 {
+		return none
+	}
+	said := console.Said(map[string]any{"status": "ok", "addresses": ready}, "ok: %s", strings.Join(ready, ", "))
+	return said(r.Streams, c.Format)
+}
+
+// addresses returns where the process may listen for operators.
+func (c *healthCommand) addresses() []string {
+	address := string(c.AdminAddr)
+	if address == "" {
+		return defaultAdmin
+	}
+	host, port, err := net.SplitHostPort(address)
+	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
+		address = net.JoinHostPort("127.0.0.1", port)
+	}
+	return []string{address}
+}
+
+// askHealth returns nil when an address answers 200.
+func askHealth(ctx context.Context, url string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	response, err := (&http.Client{Transport: &http.Transport{}}).Do(request) // no proxy of the environment
+	if err != nil {
+		return fmt.Errorf("health: %w", err)
+	}
+	defer response.Body.Close()
+	reason, _ := io.ReadAll(io.LimitReader(response.Body, maxReason))
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("health: %s: %s", response.Status, strings.TrimSpace(string(reason)))
+	}
+	return nil
+}
+
+// authorityCommand is about the authority's calculator and the copy of its lists.
+type authorityCommand struct {
+	Check authorityCheckCommand `cmd:"" help:"Make each call of TRA's calculator in turn from this machine, with a worker's settings, and say which fails."`
+
+	Sync operator.Sync `cmd:"" help:"Have a worker copy TRA's makes and labels now."`
+}
+
+// authorityCheckCommand calls TRA's calculator as a worker does.
+type authorityCheckCommand struct {
+	authorityConfig
+	console.Format
+
+	Make string `help:"Make of the vehicle that is asked for; without it TOYOTA." placeholder:"MAKE"`
+}
+
+// adviceOf says what to do about a kind of failure.
+var adviceOf = map[tra.Kind]string{
+	tra.Refused:       "TRA answers addresses in Tanzania only: run a worker there, or set AUTHORITY_PROXY.",
+	tra.Unavailable:   "Look whether TRA's website answers a browser. Known vehicles are still answered from the cache.",
+	tra.Certificate:   "A proxy may open TLS, or a certificate has expired: set AUTHORITY_CA_FILE to one that you trust.",
+	tra.BadAnswer:     "The answer has another form than before: TRA may have changed its calculator.",
+	tra.NoSuchVehicle: "TRA lists the vehicle and has no tax for it: try another --make.",
+}
+
+// Run is called by kong. It exits with 3 when a call has failed.
+func (c *authorityCheckCommand) Run(r *run) error {
+	client, err := tra.NewClient(c.options())
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	calls := client.Check(r.ctx, c.Make)
+	err = console.Listed("CALL\tASKED\tOUTCOME\tMS\tGOT", func(call tra.CheckedCall) []any {
+		outcome := "ok"
+		if !call.OK {
+			outcome = "FAILED"
+		}
+		return []any{call.Call, call.Asked, outcome, call.TookMS, call.Got}
+	})(calls)(r.Streams, c.Format)
+	last := calls[len(calls)-1]
+	if err != nil || last.OK {
+		return err
+	}
+	if !c.JSON() {
+		_, _ = fmt.Fprintf(r.Err, "%s fails: %s\n", last.Call, console.Printable(last.Error))
+		for _, line := range []string{last.Answer, adviceOf[last.Kind]} {
+			if line != "" {
+				_, _ = fmt.Fprintln(r.Err, console.Printable(line))
+			}
+		}
+	}
+	return console.ExitError{Status: console.ExitRefused}
 }

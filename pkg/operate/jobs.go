@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -27,6 +28,17 @@ var (
 	ErrBatchRow = errors.New("operate: the job belongs to a row of a batch: retry the batch")
 )
 
+const (
+	jobsAtOnce = 200 // records that are read at once
+	maxEnded   = 1000
+)
+
+// maxListedBatches bounds the batches of one key that are listed.
+const maxListedBatches = 1000
+
+// rowsAtOnce is how many rows of a batch are read at once.
+const rowsAtOnce = 500
+
 // JobFilter says which jobs are listed. The zero value is those that have not ended.
 type JobFilter struct {
 	State jobs.State
@@ -42,6 +54,13 @@ func (f JobFilter) matches(job *jobs.Job) bool {
 		(f.Key == "" || f.Key == job.Owner) && (f.Kind == "" || f.Kind == job.Kind) &&
 		(f.Code == "" || job.Error != nil && f.Code == job.Error.Code) &&
 		(f.Step == "" || slices.Contains(OpenSteps(job), f.Step))
+}
+
+// BatchFilter says which batches are listed.
+type BatchFilter struct {
+	Key     string // id of the API key; "" for all
+	Running bool   // only batches that have not ended
+	Limit   int    // 0: no limit
 }
 
 // OpenSteps returns the steps of a job that are not done: running steps, or the step with
@@ -90,11 +109,6 @@ func (o *Operator) Jobs(ctx context.Context, f JobFilter) (found []*jobs.Job, er
 	}
 	return found, nil
 }
-
-const (
-	jobsAtOnce = 200 // records that are read at once
-	maxEnded   = 1000
-)
 
 // listFailed returns the ids of jobs that failed with a code.
 func (o *Operator) listFailed(ctx context.Context, f JobFilter) (ids []string, err error) {
@@ -235,9 +249,6 @@ func (o *Operator) forgetFailed(ctx context.Context, job *jobs.Job) error {
 	return nil
 }
 
-// rowsAtOnce is how many rows of a batch are read at once.
-const rowsAtOnce = 500
-
 // retryRows makes the rows of batches wait again that failed with a code.
 func (o *Operator) retryRows(ctx context.Context, f JobFilter) (retried int, err error) {
 	all, err := o.Batches(ctx, BatchFilter{Key: f.Key})
@@ -287,4 +298,72 @@ func (o *Operator) failedRows(ctx context.Context, id, code string) (rows []int,
 // retried.
 func isNotRetryable(err error) bool {
 	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrNotFailed) || errors.Is(err, ErrUploadGone)
+}
+
+// Batches returns the batches of all API keys that match, newest first.
+func (o *Operator) Batches(ctx context.Context, f BatchFilter) (found []*batch.Batch, err error) {
+	owners, err := o.owners(ctx, f.Key)
+	if err != nil {
+		return nil, err
+	}
+	for _, owner := range owners {
+		all, err := o.batches.List(ctx, owner, "", cmp.Or(f.Limit, maxListedBatches))
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range all {
+			if !f.Running || b.Ended.IsZero() {
+				found = append(found, b)
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b *batch.Batch) int { return b.Created.Compare(a.Created) })
+	if f.Limit > 0 {
+		found = found[:min(len(found), f.Limit)]
+	}
+	return found, nil
+}
+
+// Batch returns a batch of any API key.
+func (o *Operator) Batch(ctx context.Context, id string) (*batch.Batch, error) {
+	b, err := o.batches.Get(ctx, id)
+	return b, notFound(err)
+}
+
+// CancelBatch ends a batch: rows that wait or run are cancelled. What has succeeded is kept. A job
+// that others wait for too continues for them.
+func (o *Operator) CancelBatch(ctx context.Context, id string) (*batch.Batch, error) {
+	return act(ctx, o, "batches cancel", id, func() (*batch.Batch, error) {
+		if _, err := o.Batch(ctx, id); err != nil {
+			return nil, err
+		}
+		return o.cancelBatch(ctx, id)
+	})
+}
+
+func (o *Operator) cancelBatch(ctx context.Context, id string) (*batch.Batch, error) {
+	if err := o.batches.Cancel(ctx, id); err != nil {
+		return nil, err
+	}
+	err := unlessFull(o.batches.Release(ctx, id, o.engine.LeaveRow(id)))
+	err = errors.Join(err, unlessFull(o.engine.EnqueueDispatch(ctx))) // other batches take the places
+	b, readErr := o.Batch(ctx, id)
+	return b, errors.Join(err, readErr)
+}
+
+// RetryBatch makes the failed and the cancelled rows of a batch wait again, and returns it. The error is
+// batch.ErrNoneFailed when there are none.
+func (o *Operator) RetryBatch(ctx context.Context, id string) (*batch.Batch, error) {
+	return act(ctx, o, "batches retry", id, func() (*batch.Batch, error) {
+		if _, err := o.Batch(ctx, id); err != nil {
+			return nil, err
+		}
+		if err := o.batches.Retry(ctx, id, rand.Text()); err != nil {
+			return nil, err
+		}
+		if err := o.engine.EnqueueDispatch(ctx); err != nil {
+			return nil, err
+		}
+		return o.Batch(ctx, id)
+	})
 }

@@ -3,11 +3,17 @@
 package console
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 
 	"ushuru/pkg/plainjson"
 )
@@ -77,6 +83,33 @@ func (s Secret) String() string {
 // LogValue keeps a secret out of the log.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
+// Size is a number of bytes, with a unit or without.
+type Size int64
+
+// UnmarshalText is called by kong.
+func (s *Size) UnmarshalText(text []byte) error {
+	number, shift := strings.ToUpper(string(text)), 0
+	for unit, bits := range map[string]int{"KB": 10, "MB": 20, "GB": 30} { //nolint:mnd // powers of two
+		if before, ok := strings.CutSuffix(number, unit); ok {
+			number, shift = before, bits
+			break
+		}
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
+	if err != nil || n < 0 || n > math.MaxInt64>>shift {
+		return fmt.Errorf("%q is not a number of bytes; examples: 288MB, 1GB, 200000000", text)
+	}
+	*s = Size(n << shift)
+	return nil
+}
+
+func (s Size) String() string {
+	if s < 1<<20 { //nolint:mnd // a megabyte
+		return fmt.Sprintf("%d KB", (s+1<<10-1)>>10) //nolint:mnd // kilobytes
+	}
+	return fmt.Sprintf("%d MB", s>>20) //nolint:mnd // megabytes
+}
+
 // WriteJSON writes a value as indented JSON.
 func WriteJSON(w io.Writer, value any) error {
 	encoder := plainjson.NewEncoder(w)
@@ -91,3 +124,76 @@ func (s Streams) Refuse(body any) error {
 	}
 	return ExitError{ExitRefused}
 }
+
+// IsURL reports whether an argument is a URL and not the name of a file.
+func IsURL(argument string) bool {
+	scheme, _, found := strings.Cut(argument, "://")
+	return found && !strings.ContainsAny(scheme, `/\.`)
+}
+
+// Open opens a file, or standard input for the name "-".
+func (s Streams) Open(name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(s.In), nil
+	}
+	return os.Open(name) //nolint:gosec // the operator names the file
+}
+
+// ReadFile reads at most limit + 1 bytes of a file: the caller recognises a file
+// that is too large by its length.
+func (s Streams) ReadFile(name string, limit int64) ([]byte, error) {
+	file, err := s.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	return io.ReadAll(io.LimitReader(file, limit+1))
+}
+
+// WriteFile writes a file completely or not at all.
+func WriteFile(name string, data []byte) error { return CopyFile(name, bytes.NewReader(data)) }
+
+// CopyFile writes what it reads to a file, completely or not at all.
+func CopyFile(name string, data io.Reader) error {
+	part, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".part")
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(part, data)
+	if err = errors.Join(err, part.Close()); err == nil {
+		err = os.Rename(part.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(part.Name()))
+	}
+	return nil
+}
+
+// IsTerminal reports whether what is written to w is shown on a terminal.
+func IsTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// OneLine joins the parts that are not empty.
+func OneLine(parts ...string) string {
+	return strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
+}
+
+// Printable returns a text in one line and without the characters that direct a
+// terminal: a page may contain any.
+func Printable(text string) string {
+	return OneLine(strings.Map(func(c rune) rune {
+		if strconv.IsPrint(c) {
+			return c
+		}
+		return ' '
+	}, text))
+}
+
+// ShellQuote quotes a text as one word for a shell.
+func ShellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

@@ -4,16 +4,22 @@ package operator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/cli/service"
+	"ushuru/pkg/drift"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/operate"
+	"ushuru/pkg/plainjson"
 	"ushuru/pkg/tra"
 )
+
+// syncPollInterval is how often the command looks whether the sync has ended.
+const syncPollInterval = 250 * time.Millisecond
 
 // Cache is about what is cached.
 type Cache struct {
@@ -213,4 +219,97 @@ func (c *Actions) Run(s *service.Session) error {
 			return []any{a.At, a.Who, a.Action, a.Target, a.Error}
 		}))(o.Actions(ctx, c.Limit))
 	})
+}
+
+// Drift is what the drift detector found.
+type Drift struct {
+	service.Redis
+	console.Answer
+}
+
+// Run is called by kong. It prints JSON lines: the state first, then the
+// answers that differ, the last first.
+func (c *Drift) Run(s *service.Session) error {
+	conn, err := s.Connect(c.Redis)
+	if err != nil {
+		return err
+	}
+	store := drift.NewStore(conn.Client())
+	state, err := store.State(s.Ctx)
+	if err != nil {
+		return err
+	}
+	samples, err := store.Samples(s.Ctx)
+	if err != nil {
+		return err
+	}
+	if c.Text() || c.CSV() {
+		return c.Print(s.Streams, map[string]any{"state": state, "samples": samples})
+	}
+	out := plainjson.NewEncoder(s.Out)
+	if err := out.Encode(state); err != nil {
+		return err
+	}
+	for _, sample := range samples {
+		if err := out.Encode(sample); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Sync requests a sync of a worker with the role authority, because
+// TRA answers addresses in Tanzania only.
+type Sync struct {
+	service.Redis
+	console.Answer
+
+	Accept bool          `help:"Take lists that differ so much from the previous ones that they would be quarantined."`
+	Wait   time.Duration `default:"6m"                                                                                 help:"How long to wait for the worker."`
+}
+
+// Run is called by kong. It prints the report of the sync as JSON.
+func (c *Sync) Run(s *service.Session) error {
+	o, err := s.Operator(c.Redis)
+	if err != nil {
+		return err
+	}
+	id, err := o.Sync(s.Ctx, tra.SyncOptions{All: true, Accept: c.Accept})
+	if err != nil {
+		return err
+	}
+	outcome, err := c.await(s.Ctx, o, id)
+	if err != nil {
+		return err
+	}
+	if err := c.Print(s.Streams, outcome.Report); err != nil {
+		return err
+	}
+	switch {
+	case outcome.Error != "":
+		return errors.New(outcome.Error)
+	case outcome.Report.Quarantined != "":
+		return errors.New("the lists differ so much from the previous ones that those stay; " +
+			"check them on TRA's website, and take them with --accept")
+	}
+	return nil
+}
+
+// await returns the outcome of the requested sync.
+func (c *Sync) await(ctx context.Context, o *operate.Operator, id string) (*tra.SyncOutcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.Wait)
+	defer cancel()
+	ticker := time.NewTicker(syncPollInterval)
+	defer ticker.Stop()
+	for {
+		outcome, err := o.SyncOutcome(ctx, id)
+		if outcome != nil || err != nil && ctx.Err() == nil {
+			return outcome, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("no worker with the role authority has ended the sync: %w", ctx.Err())
+		case <-ticker.C:
+		}
+	}
 }

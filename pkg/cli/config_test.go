@@ -3,10 +3,12 @@ package cli
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +16,10 @@ import (
 	"github.com/alecthomas/kong"
 
 	"ushuru/pkg/cli/console"
+	"ushuru/pkg/golden"
+	"ushuru/pkg/keys"
+	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/webhook"
 )
 
 // runWith runs a command line and returns its status and what it prints.
@@ -246,5 +252,235 @@ func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+const (
+	tableBegin = "<!-- settings: generated from pkg/cli/config.go by go test ./pkg/cli -update -->\n"
+	tableEnd   = "<!-- end of settings -->\n"
+)
+
+// commandsShown is how many commands the table names of a setting.
+const commandsShown = 5
+
+// settingsTable is the table of all settings that come from the environment. The command
+// serve has those of the API and of the workers.
+func settingsTable(t *testing.T) string {
+	t.Helper()
+	var root commands
+	parser, err := newParser(&root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type row struct{ env, kind, value, help string }
+	commandsOf := map[row][]string{}
+	var rows []row
+	add := func(command string, flags []*kong.Flag) {
+		for _, f := range flags {
+			if len(f.Envs) == 0 {
+				continue
+			}
+			kind := f.Target.Type().Name()
+			if f.Enum != "" {
+				kind = strings.ReplaceAll(f.Enum, ",", ", ")
+			}
+			if kind == "" {
+				kind = "list"
+			}
+			r := row{strings.Join(f.Envs, "`, `"), kind, f.Default, f.Help}
+			if !slices.Contains(rows, r) {
+				rows = append(rows, r)
+			}
+			if !slices.Contains(commandsOf[r], command) {
+				commandsOf[r] = append(commandsOf[r], command)
+			}
+		}
+	}
+	add("all", parser.Model.Flags)
+	for _, leaf := range parser.Model.Leaves(true) {
+		add(strings.Fields(leaf.Path())[0], leaf.Flags)
+	}
+	var b strings.Builder
+	b.WriteString("| variable | type | default | commands | meaning |\n|---|---|---|---|---|\n")
+	for _, r := range rows {
+		value := r.value
+		if value != "" {
+			value = "`" + value + "`"
+		}
+		commands := commandsOf[r]
+		if slices.Contains(commands, "api") || slices.Contains(commands, "worker") {
+			commands = slices.DeleteFunc(commands, func(command string) bool { return command == "serve" })
+		}
+		if len(commands) > commandsShown {
+			commands = append(commands[:commandsShown], "…")
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", r.env, strings.TrimPrefix(strings.ToLower(r.kind), "admin"), value,
+			strings.Join(commands, ", "), strings.TrimSuffix(r.help, "."))
+	}
+	return b.String()
+}
+
+func TestConfigurationHasTheTableOfSettings(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join("..", "..", "docs", "configuration.md")
+	document, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, hasBegin := strings.Cut(string(document), tableBegin)
+	_, after, hasEnd := strings.Cut(rest, tableEnd)
+	if !hasBegin || !hasEnd {
+		t.Fatal("docs/configuration.md has lost the marks of the table of settings")
+	}
+	for _, match := range regexp.MustCompile("(?m)^### `([A-Z_]+)`").FindAllStringSubmatch(before+after, -1) {
+		if !strings.Contains(settingsTable(t), "`"+match[1]+"`") {
+			t.Errorf("docs/configuration.md explains %s, which is not a setting", match[1])
+		}
+	}
+	golden.Check(t, name, before+tableBegin+settingsTable(t)+tableEnd+after)
+}
+
+// Keys of 32 bytes.
+const (
+	oldSecretsKey = "b2xkb2xkb2xkb2xkb2xkb2xkb2xkb2xkb2xkb2xkb2w="
+	newSecretsKey = "bmV3bmV3bmV3bmV3bmV3bmV3bmV3bmV3bmV3bmV3bmU="
+)
+
+// command runs a command line and returns its exit status and what it prints.
+func command(t *testing.T, args ...string) (int, string) {
+	t.Helper()
+	var out bytes.Buffer
+	status := Main(t.Context(), args, Streams{Out: &out, Err: &out})
+	return status, out.String()
+}
+
+func TestSecretFlagsAreWarnedAbout(t *testing.T) {
+	const secret = "hunter2hunter2"
+	for _, test := range []struct {
+		args []string
+		want string // a variable; "" is no warning
+	}{
+		{[]string{"api", "--redis-url", "redis://:" + secret + "@127.0.0.1:1"}, "REDIS_URL"},
+		{[]string{"keys", "list", "--redis-url=redis://u:" + secret + "@127.0.0.1:1"}, "REDIS_URL"},
+		{[]string{"api", "--redis-url", "redis://127.0.0.1:1", "--operator-password", secret}, "OPERATOR_PASSWORD"},
+		{[]string{"api", "--redis-url", "redis://127.0.0.1:1", "--secrets-key", oldSecretsKey}, "SECRETS_KEY"},
+		{[]string{"worker", "--redis-url", "redis://127.0.0.1:1", "--authority-proxy", "http://u:" + secret + "@proxy:1"}, "AUTHORITY_PROXY"},
+		{[]string{"worker", "--redis-url", "redis://127.0.0.1:1", "--authority-proxy", "http://proxy:1"}, ""},
+		{[]string{"worker", "--redis-url", "redis://127.0.0.1:1", "--ai-model", "m", "--ai-api-key", secret}, "AI_API_KEY"},
+		{[]string{"estimate", "--timeout", "50ms", "--url", "http://127.0.0.1:1", "--key", secret, "http://127.0.0.1:1/"}, "USHURU_KEY"},
+	} {
+		status, out := command(t, test.args...)
+		if warned := strings.Contains(out, "stands in the process list"); status == 0 || warned != (test.want != "") ||
+			warned && !strings.Contains(out, "set "+test.want+" instead") || strings.Contains(out, secret) {
+			t.Errorf("%v: status %d, %s", test.args, status, out)
+		}
+	}
+	t.Setenv("REDIS_URL", "redis://:"+secret+"@127.0.0.1:1")
+	t.Setenv("OPERATOR_PASSWORD", secret)
+	if _, out := command(t, "api"); strings.Contains(out, "process list") || strings.Contains(out, secret) {
+		t.Errorf("of variables: %s", out)
+	}
+}
+
+func TestProductionNeedsASecretsKey(t *testing.T) {
+	t.Setenv("USHURU_ENV", "production")
+	t.Setenv("REDIS_URL", "redis://127.0.0.1:1") // nothing listens there
+	for _, test := range []struct {
+		args    []string
+		refused bool
+	}{
+		{[]string{"api"}, true},
+		{[]string{"serve"}, true},
+		{[]string{"worker"}, true},
+		{[]string{"worker", "--roles", "any,ai"}, true},
+		{[]string{"worker", "--roles", "authority"}, false}, // it sends no events
+		{[]string{"worker", "--roles", "ai"}, false},
+	} {
+		want := 1 // nothing listens at the address of Redis
+		if test.refused {
+			want = 2
+		}
+		if status, out := command(t, test.args...); status != want || strings.Contains(out, "set SECRETS_KEY") != test.refused {
+			t.Errorf("%v: status %d, want %d, %s", test.args, status, want, out)
+		}
+	}
+	for _, key := range []string{"short", oldSecretsKey + "," + oldSecretsKey} {
+		t.Setenv("SECRETS_KEY", key)
+		if status, out := command(t, "api"); status != 2 || !strings.Contains(out, "SECRETS_KEY") || strings.Contains(out, key) {
+			t.Errorf("status %d, %s", status, out)
+		}
+	}
+}
+
+func TestProductionRefusesAnOpenRedis(t *testing.T) {
+	t.Setenv("USHURU_ENV", "production")
+	t.Setenv("SECRETS_KEY", oldSecretsKey)
+	t.Setenv("REDIS_URL", "redis://redis.invalid:6379")
+	for _, args := range [][]string{{"api"}, {"worker"}, {"keys", "list"}} {
+		status, out := command(t, args...)
+		if status != 1 || !strings.Contains(out, "password") || !strings.Contains(out, "rediss://") {
+			t.Errorf("%v: status %d, %s", args, status, out)
+		}
+	}
+	t.Setenv("REDIS_URL", "redis://ushuru:password@redis.invalid:6379") // it is then looked for, and there is none
+	if status, out := command(t, "keys", "list"); status != 1 || strings.Contains(out, "rediss://") {
+		t.Errorf("status %d, %s", status, out)
+	}
+}
+
+// The rotation of the key of the secrets, as the documents describe it.
+func TestSecretsAreSealedAgainWithANewKey(t *testing.T) {
+	server := redistest.Start(t)
+	t.Setenv("REDIS_URL", server.URL)
+	client := redistest.Open(t, server.URL).Client()
+	_, owner, err := keys.NewStore(client).Create(t.Context(), "rotation")
+	must(t, err)
+	id := webhook.NewID()
+	_, secret, err := webhook.NewStore(client, nil).Add(t.Context(), owner.ID, id, "https://hooks.example/", nil)
+	must(t, err)
+	hasSecret := func() bool {
+		return strings.Contains(client.HGet(t.Context(), "webhook:{"+owner.ID+"}", id).Val(), secret)
+	}
+	if !hasSecret() {
+		t.Fatal("the test finds no secret in the clear")
+	}
+	reseal := func(key, want string) {
+		t.Helper()
+		t.Setenv("SECRETS_KEY", key)
+		if status, out := command(t, "webhooks", "reseal"); status != 0 || !strings.Contains(out, want) || hasSecret() {
+			t.Fatalf("status %d, %s", status, out)
+		}
+	}
+	reseal(oldSecretsKey, "1 webhooks, 1 sealed") // in the clear until then
+	reseal(newSecretsKey+","+oldSecretsKey, "1 webhooks, 1 sealed")
+	reseal(newSecretsKey, "1 webhooks, 0 sealed") // the old key is not needed any more
+
+	t.Setenv("SECRETS_KEY", oldSecretsKey) // which opens nothing now
+	if status, out := command(t, "webhooks", "reseal"); status != 1 || !strings.Contains(out, "no key of SECRETS_KEY opens") {
+		t.Errorf("status %d, %s", status, out)
+	}
+}
+
+// Without PAGE_URL a request's Host would stand in what visitors share. config check says the same.
+func TestProductionNeedsTheAddressOfItsPages(t *testing.T) {
+	t.Setenv("USHURU_ENV", "production")
+	t.Setenv("REDIS_URL", "redis://127.0.0.1:1") // nothing listens there
+	t.Setenv("SECRETS_KEY", oldSecretsKey)
+	for _, test := range []struct {
+		args    []string
+		refused bool
+	}{
+		{[]string{"api", "--page"}, true},
+		{[]string{"serve", "--page"}, true},
+		{[]string{"api"}, false},
+		{[]string{"api", "--page", "--page-url", "https://ushuru.example"}, false},
+	} {
+		if _, out := command(t, test.args...); strings.Contains(out, "set PAGE_URL") != test.refused {
+			t.Errorf("%v: got %s, want the refusal: %t", test.args, out, test.refused)
+		}
+	}
+	t.Setenv("PAGE", "true")
+	if status, out := command(t, "config", "check", "api", "--offline"); status != 2 || !strings.Contains(out, "set PAGE_URL") {
+		t.Errorf("config check: got %d, %s, want 2 and the same sentence", status, out)
 	}
 }
