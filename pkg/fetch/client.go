@@ -12,17 +12,29 @@
 package fetch
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"math"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
 	"time"
 
+	"code.dny.dev/ssrf"
 	"github.com/gocolly/colly/v2"
 	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/message"
+	"ushuru/pkg/pace"
+	"ushuru/pkg/trace"
 )
 
 // What a zero in Options means.
@@ -224,4 +236,215 @@ func withRetryAfter(err error, page *Page) error {
 		failure.Wait = page.RetryAfter()
 	}
 	return err
+}
+
+// Page is a response of a site with any status.
+type Page struct {
+	URL      string // as requested
+	FinalURL string // after redirects
+	Status   int
+	Header   http.Header
+	Body     []byte // decompressed, in the site's own character set
+}
+
+// RetryAfter returns the pause that the Retry-After header asks for, in seconds or
+// as a date (RFC 9110, 10.2.3); 0 without the header. The maximum is an hour: a
+// site that asks for more is asked again after that.
+func (p *Page) RetryAfter() time.Duration {
+	return pace.RetryAfter(p.Header, time.Now(), maxPause)
+}
+
+// AsksForPause reports whether a response itself asks us to pause, by its status or
+// its Retry-After.
+func (p *Page) AsksForPause() bool {
+	return p.Status == http.StatusTooManyRequests || p.Status == http.StatusServiceUnavailable && p.RetryAfter() > 0
+}
+
+// Pause returns how long a response asks us not to request anything from its site:
+// a 429 or 503, with or without Retry-After. It is 0 for any other response.
+func (p *Page) Pause() time.Duration {
+	switch p.Status {
+	case http.StatusTooManyRequests:
+		return cmp.Or(p.RetryAfter(), pauseTooMany)
+	case http.StatusServiceUnavailable:
+		return cmp.Or(p.RetryAfter(), pauseUnavailable)
+	}
+	return 0
+}
+
+// StatusError returns nil for status 200 and otherwise a fetch_failed error, temporary
+// for 429 and 5xx.
+func (p *Page) StatusError() error {
+	if p.Status == http.StatusOK {
+		return nil
+	}
+	return &Error{
+		Notice:    message.New("error/fetch_failed.status", message.Values{"status": strconv.Itoa(p.Status)}),
+		Retryable: p.Status == http.StatusTooManyRequests || p.Status >= 500,
+		Wait:      p.RetryAfter(),
+	}
+}
+
+// visitKey is the key of a *visit in the context of a fetch.
+type visitKey struct{}
+
+// visit is a fetch of a page that counts against the pace of addresses.
+type visit struct {
+	limiter *hostLimiter
+	isKnown func(host string) bool
+	bulk    bool
+}
+
+// counts reports whether the pages of a host count by address: not those of a known
+// site, whose name counts, and whose address others may share.
+func (v *visit) counts(host string) bool {
+	return v != nil && v.limiter.rate > 0 && (v.isKnown == nil || !v.isKnown(host))
+}
+
+func visitOf(ctx context.Context) *visit {
+	v, _ := ctx.Value(visitKey{}).(*visit)
+	return v
+}
+
+// newTransport connects to public addresses only. Proxy is nil on purpose: a
+// proxy would resolve names where the dialer cannot check the result.
+func newTransport(options Options, resolver *net.Resolver) *http.Transport {
+	guard := newGuard(options.DenyNets)
+	dialer := &net.Dialer{
+		Timeout:  10 * time.Second,
+		Resolver: resolver,
+		ControlContext: func(ctx context.Context, network, address string, conn syscall.RawConn) error {
+			to, err := netip.ParseAddrPort(address)
+			switch {
+			case err == nil && contains(options.DenyNets, to.Addr()):
+				return fmt.Errorf("%w: %s is in DENY_NETS", ssrf.ErrProhibitedIP, to.Addr())
+			case err == nil && options.AllowLoopback && to.Addr().IsLoopback():
+			default:
+				if err := guard.Safe(network, address, conn); err != nil {
+					return err
+				}
+			}
+			if v := visitOf(ctx); v != nil {
+				return v.limiter.allowAddress(ctx, to, v.bulk)
+			}
+			return nil
+		},
+	}
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		host, _, err := net.SplitHostPort(address)
+		if v := visitOf(ctx); err == nil && v != nil && !v.counts(host) {
+			ctx = context.WithValue(ctx, visitKey{}, (*visit)(nil))
+		}
+		return dialer.DialContext(ctx, network, address)
+	}
+	return &http.Transport{
+		DialContext:            dial,
+		ForceAttemptHTTP2:      true,
+		TLSHandshakeTimeout:    10 * time.Second,
+		MaxIdleConnsPerHost:    4,
+		IdleConnTimeout:        30 * time.Second,
+		MaxResponseHeaderBytes: 256 << 10,
+	}
+}
+
+// guarded checks the URL of every request, redirects included, and limits the body
+// of every response.
+type guarded struct {
+	next          http.RoundTripper
+	allowLoopback bool
+	maxBody       int64
+}
+
+// RoundTrip implements http.RoundTripper.
+func (g guarded) RoundTrip(request *http.Request) (*http.Response, error) {
+	if _, err := CheckURL(request.URL.String(), g.allowLoopback); err != nil {
+		return nil, err
+	}
+	if visitOf(request.Context()).counts(request.URL.Hostname()) {
+		// Each of its pages has a connection of its own, so that each is counted.
+		request = request.Clone(request.Context())
+		request.Close = true
+	}
+	_, span := trace.Start(request.Context(), trace.Client, "site "+request.Method, "server.address", request.URL.Hostname(),
+		"url.path", request.URL.Path)
+	response, err := g.next.RoundTrip(request)
+	if response != nil {
+		span.Set("http.response.status_code", response.StatusCode)
+	}
+	span.End(err)
+	if err != nil {
+		return nil, err
+	}
+	if encoding := response.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		_ = response.Body.Close()
+		return nil, Fail("error/fetch_failed.encoding", errors.New("content encoding "+encoding))
+	}
+	if response.ContentLength > g.maxBody {
+		_ = response.Body.Close()
+		return nil, Fail("error/fetch_too_large", nil)
+	}
+	response.Body = &capped{ReadCloser: response.Body, left: g.maxBody}
+	// colly would decompress an unmarked body by its content type or file name,
+	// without a limit.
+	response.Uncompressed = true
+	return response, nil
+}
+
+// capped fails when more than the allowed bytes were read. It wraps the
+// transport's gzip reader, so it counts decompressed bytes.
+type capped struct {
+	io.ReadCloser
+	left int64
+}
+
+// Read implements io.Reader.
+func (c *capped) Read(p []byte) (int, error) {
+	if int64(len(p)) > c.left+1 {
+		p = p[:c.left+1]
+	}
+	n, err := c.ReadCloser.Read(p)
+	c.left -= int64(n)
+	if c.left < 0 {
+		return n, Fail("error/fetch_too_large", nil)
+	}
+	return n, err
+}
+
+const (
+	postTimeout = 15 * time.Second
+	maxDrain    = 64 << 10 // bytes of a response that are read, so that the connection can be reused
+	maxAnswer   = 4 << 10  // bytes of a response that are returned
+)
+
+// Post sends a body to a URL that a caller gave, and returns the status, the header and
+// the first bytes of the response. Redirects are not followed: a 3xx is a response. The
+// URL is checked as for Fetch. robots.txt and the host limiter do not apply,
+// because the receiver requested the message. All errors are *Error.
+func (c *Client) Post(ctx context.Context, rawURL string, header http.Header, body []byte) (
+	status int, answerHeader http.Header, answer []byte, err error,
+) {
+	u, err := CheckURL(rawURL, c.options.AllowLoopback)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, min(postTimeout, c.options.Timeout))
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, nil, Fail("error/url_invalid", err)
+	}
+	request.Header = header.Clone()
+	client := http.Client{
+		Transport:     guarded{c.transport, c.options.AllowLoopback, 1 << 40},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return 0, nil, nil, classify(err, nil)
+	}
+	defer response.Body.Close()
+	// A body that breaks off is used as far as it came.
+	answer, _ = io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	_, _ = io.CopyN(io.Discard, response.Body, maxDrain)
+	return response.StatusCode, response.Header, answer, nil
 }

@@ -11,11 +11,13 @@
 package listing
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/listing/claim"
@@ -105,4 +107,94 @@ func readDocument(doc *page.Document) (*Listing, error) {
 // 200. rawURL is the URL of the page; it may be empty.
 func FromFile(body []byte, rawURL string) *fetch.Page {
 	return &fetch.Page{URL: rawURL, FinalURL: rawURL, Status: http.StatusOK, Header: http.Header{}, Body: body}
+}
+
+// Card is one car of a list. It has fewer fields than the car's own page.
+type Card struct {
+	Listing
+
+	URL string // of the car's own page, in canonical form
+}
+
+// Cards returns the cars of a list, in its order. Read rejects such a page, because
+// it does not describe exactly one car. Errors are *fetch.Error: not_a_listing
+// when the page is not a list of a site whose lists are known.
+func Cards(ctx context.Context, p *fetch.Page) (cards []Card, err error) {
+	err = limit(ctx, p, func(budget *dom.Budget) (err error) {
+		cards, err = readCards(budget, p)
+		return err
+	})
+	return cards, err
+}
+
+func readCards(budget *dom.Budget, p *fetch.Page) ([]Card, error) {
+	doc, err := page.Parse(budget, p)
+	if err != nil {
+		return nil, err
+	}
+	own := sites.Of(doc)
+	var cards []Card
+	if own.Cards != nil {
+		for _, listed := range own.Cards(doc) {
+			if card, ok := readCard(own, listed); ok && len(cards) < sites.MaxListed {
+				cards = append(cards, card)
+			}
+		}
+	}
+	if len(cards) == 0 {
+		return nil, fetch.Fail("error/not_a_listing.list", nil)
+	}
+	return cards, nil
+}
+
+// readCard reads one card as the adapter reads a car's own page.
+func readCard(own *sites.Adapter, doc *page.Document) (Card, bool) {
+	if own.Canonicalize(doc.URL) != nil {
+		return Card{}, false
+	}
+	found := &claim.List{Source: own.Name, Rank: claim.RankSite, Dollar: func() string { return "USD" }}
+	own.Read(doc, found)
+	own.Card(doc, found)
+	page.ClaimLabels(doc, found)
+	card := Card{URL: doc.URL.String(), Listing: *resolve(found, doc)}
+	return card, isCar(&card.Listing, doc)
+}
+
+// What the reading of one page may cost. The largest real page seen has 1.9 MB and some
+// 40,000 elements, and takes a fifth of a second.
+const (
+	MaxBytes = 4 << 20
+	maxSteps = 20_000_000
+	maxTime  = 15 * time.Second
+)
+
+// limit reads a page that a site has answered, within the limits of one page. A page that
+// is over its time may be so because the machine is busy: that error is temporary.
+func limit(ctx context.Context, p *fetch.Page, read func(*dom.Budget) error) error {
+	if err := checkStatus(p); err != nil {
+		return err
+	}
+	if len(p.Body) > MaxBytes {
+		return page.Unreadable(".large", nil)
+	}
+	limited, cancel := context.WithTimeout(ctx, maxTime)
+	defer cancel()
+	err := dom.Limit(limited, maxSteps, read)
+	switch {
+	case errors.Is(err, dom.ErrTooManySteps):
+		return page.Unreadable(".tangled", err)
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+		slow := page.Unreadable(".slow", err)
+		slow.Retryable = true
+		return slow
+	}
+	return err
+}
+
+// Memory returns about how many bytes the tree of a page takes while it is read: an
+// element and the text behind it for each tag, and an attribute for each space in a tag.
+func Memory(p *fetch.Page) int64 {
+	const ofTag, ofSpace, ofByte = 160, 64, 3
+	tags, spaces := bytes.Count(p.Body, []byte("<")), bytes.Count(p.Body, []byte(" "))
+	return int64(ofTag*tags + ofSpace*spaces + ofByte*len(p.Body))
 }

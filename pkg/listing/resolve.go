@@ -2,9 +2,14 @@ package listing
 
 import (
 	"strconv"
+	"strings"
+
+	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/condition"
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
@@ -163,4 +168,209 @@ func (l *Listing) codeFromFrame() {
 // complete reports whether a car has the fields that an estimate needs.
 func complete(car *vehicle.Car) bool {
 	return car.Make != "" && car.Model != "" && car.Year != 0 && (car.ModelCode != "" || car.EngineCC != 0)
+}
+
+// crossCheck compares the resolved values with each other and discards those that
+// are impossible.
+func (l *Listing) crossCheck() {
+	car := &l.Car
+	if total, fob := car.CFPriceUSD, car.FOBPriceUSD; total != nil && fob != nil && !total.Decimal().GreaterThan(fob.Decimal()) {
+		car.CFPriceUSD = nil
+		l.discard(claim.FieldCF, "total_too_low")
+	}
+	l.registeredOn(car)
+	made, knownMade := claim.ParseDatedYear(car.Manufacture)
+	registered, knownRegistered := claim.ParseDatedYear(car.Registration)
+	if knownMade && knownRegistered && made > registered {
+		car.Manufacture = ""
+		l.discard(claim.FieldManufacture, "after_registration")
+		l.note("made_after_registration", nil)
+		l.warn("manufacture_after_registration",
+			values{"manufacture": strconv.Itoa(made), "registration": strconv.Itoa(registered)})
+	}
+	frame, framed := chassis.FromFrame(car.FrameNumber)
+	related := strings.HasPrefix(car.ModelCode, frame.Code) || strings.HasPrefix(frame.Code, car.ModelCode)
+	if framed && car.ModelCode != "" && !related {
+		named := values{"modelCode": car.ModelCode, "frameNumber": car.FrameNumber}
+		l.note("code_and_frame_differ", named)
+		l.warn("code_and_frame_differ", named)
+	}
+}
+
+// discard removes the value of a field and keeps it in Others, with the reason.
+func (l *Listing) discard(name, why string) {
+	if f := l.field(name); f.Source != "" {
+		f.Others = append(f.Others, Other{Value: f.Value, Source: f.Source, Rank: f.Rank}.because(why))
+		f.Value, f.Source, f.Rank = "", "", 0
+	}
+}
+
+// reasonSeveral is the reason not to take any of several prices.
+const reasonSeveral = "no_price_chosen"
+
+// rejectConflictingPrices rejects prices of labels that differ, unless a source other than
+// the labels decides between them.
+func rejectConflictingPrices(claimed []claim.Claim) {
+	seen := map[string]bool{}
+	for _, c := range claimed {
+		if p, ok := amount(c.Value); ok && c.Source == "labels" && c.Rejected == "" {
+			seen[p] = true
+		}
+	}
+	if len(seen) < 2 {
+		return
+	}
+	claimedPrice := ""
+	for _, c := range claimed {
+		if p, ok := amount(c.Value); ok && c.Source != "labels" && c.Rejected == "" && claimedPrice == "" {
+			claimedPrice = p
+		}
+	}
+	for i, c := range claimed {
+		if p, _ := amount(c.Value); c.Source == "labels" && p != claimedPrice && c.Rejected == "" {
+			claimed[i].Rejected = reasonSeveral
+		}
+	}
+}
+
+// The bases of a car's year. TRA taxes by the year of manufacture; the others stand
+// in for it.
+const (
+	basisManufacture  = "manufacture"
+	basisRegistration = "registration"
+	basisModel        = "model"
+	basisTitle        = "title"
+)
+
+// maxYearDifference is how far the year of a title may be from the car's year. One
+// year is usual between manufacture, registration and model.
+const maxYearDifference = 1
+
+// setYear takes the year of manufacture, else that of the first registration, else
+// the model year, else a year of the title. Any basis but the first is a warning.
+func (l *Listing) setYear(doc *page.Document) {
+	car := &l.Car
+	for _, basis := range []struct{ name, value string }{
+		{basisManufacture, car.Manufacture},
+		{basisRegistration, car.Registration},
+		{basisModel, l.field(claim.FieldModelYear).Value},
+		{basisTitle, l.field(claim.FieldTitleYear).Value},
+	} {
+		if y, ok := claim.ParseDatedYear(basis.value); ok {
+			car.Year, car.YearBasis = y, basis.name
+			break
+		}
+	}
+	if car.YearBasis != "" && car.YearBasis != basisManufacture {
+		l.warn(car.YearBasis+"_year", values{"year": strconv.Itoa(car.Year)})
+	}
+	l.compareTitleYear(doc)
+	l.compareModelYear()
+}
+
+// compareModelYear warns when the model year is two or more years away from the year
+// taken.
+func (l *Listing) compareModelYear() {
+	car := &l.Car
+	named, ok := claim.ParseDatedYear(l.field(claim.FieldModelYear).Value)
+	if !ok || car.Year == 0 || named-car.Year <= maxYearDifference && car.Year-named <= maxYearDifference {
+		return
+	}
+	if car.TitleYear == 0 {
+		car.TitleYear = named
+	}
+	taken, other := strconv.Itoa(car.Year), strconv.Itoa(named)
+	l.warn("other_model_year", values{"year": taken, "modelYear": other})
+}
+
+// compareTitleYear warns when the title or the heading of the page names a year that
+// is two or more years away from the year taken.
+func (l *Listing) compareTitleYear(doc *page.Document) {
+	car := &l.Car
+	if car.Year == 0 {
+		return
+	}
+	titles := []string{doc.Title, doc.Meta["og:title"]}
+	if h1 := doc.Tags[atom.H1]; len(h1) > 0 {
+		titles = append(titles, dom.Text(h1[0]))
+	}
+	for _, title := range titles {
+		named, ok := claim.ParseYear(title)
+		if !ok || named-car.Year <= maxYearDifference && car.Year-named <= maxYearDifference {
+			continue
+		}
+		car.TitleYear = named
+		taken, other := strconv.Itoa(car.Year), strconv.Itoa(named)
+		l.warn("year_differs", values{"year": taken, "titleYear": other})
+		return
+	}
+}
+
+// field returns what is known of a field; an empty one when no source gives it.
+func (l *Listing) field(name string) *Field {
+	for i := range l.Fields {
+		if l.Fields[i].Name == name {
+			return &l.Fields[i]
+		}
+	}
+	return &Field{}
+}
+
+// registeredOn discards a date of manufacture of structured data when a label of the
+// page calls the same date a registration: some sites fill productionDate with it.
+func (l *Listing) registeredOn(car *vehicle.Car) {
+	made, registered := l.field(claim.FieldManufacture), l.field(claim.FieldRegistration)
+	if made.Rank == claim.RankSchema && registered.Rank < claim.RankSchema && sameDate(registered.Value, made.Value) {
+		car.Manufacture = ""
+		l.discard(claim.FieldManufacture, "the page calls this date a registration")
+	}
+}
+
+// sameDate compares two dates by their year.
+func sameDate(a, b string) bool {
+	one, ok1 := claim.ParseDatedYear(a)
+	two, ok2 := claim.ParseDatedYear(b)
+	return ok1 && ok2 && one == two
+}
+
+// maxStatements bounds what is kept of a page.
+const maxStatements = 6
+
+// setCondition keeps what the listing itself says of faults: the values of labels that
+// speak of the condition, with their labels.
+func (l *Listing) setCondition(doc *page.Document) {
+	for _, pair := range doc.Pairs {
+		isAbout := pair.Field == claim.FieldCondition || pair.Field == claim.FieldMileage
+		if !isAbout || pair.Struck || len(pair.Value) > 300 {
+			continue
+		}
+		value := strings.TrimSpace(pair.Value)
+		if value == "" || value == "-" {
+			continue
+		}
+		l.say(condition.ReadRow(pair.Label, value), pair.Label+": "+value)
+	}
+}
+
+// say keeps the findings of a row from caution on.
+func (l *Listing) say(said condition.Judgement, quote string) {
+	for _, f := range said.Findings {
+		if f.Severity.Rank() < condition.Caution.Rank() || len(l.Car.Condition) >= maxStatements {
+			continue
+		}
+		statement := vehicle.Statement{Category: string(f.Category), Level: string(f.Severity), Quote: clip(quote)}
+		for _, other := range l.Car.Condition {
+			if other.Category == statement.Category && other.Level == statement.Level {
+				return
+			}
+		}
+		l.Car.Condition = append(l.Car.Condition, statement)
+	}
+}
+
+// clip returns a quote as one short line.
+func clip(quote string) string {
+	const most = 80
+	runes := []rune(strings.Join(strings.Fields(quote), " "))
+	return string(runes[:min(len(runes), most)])
 }

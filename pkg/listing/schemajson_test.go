@@ -3,11 +3,19 @@ package listing
 import (
 	"fmt"
 	"reflect"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"golang.org/x/net/html/atom"
+
+	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/page"
+	"ushuru/pkg/listing/schemaorg"
 	"ushuru/pkg/listing/schemaorg/graph"
+	"ushuru/pkg/money"
 )
 
 // schemaPage is a page with one JSON-LD block.
@@ -158,5 +166,203 @@ func TestReferencesInCirclesEnd(t *testing.T) {
 	markup := schemaPage(`{"@type":"Car","@id":"#a","brand":"Toyota","offers":{"@id":"#a","@type":"Offer","price":5000,"priceCurrency":"USD","itemOffered":{"@id":"#a"}}}`)
 	if car := schemaOf(t, markup, "").Car; amountOf(car.FOBPriceUSD) != "5000" {
 		t.Errorf("an offer with the id of its car: %+v", car)
+	}
+}
+
+// readTwice reads a page by its schema.org data and fails when the answer is
+// not clean, or another one the second time.
+func readTwice(t *testing.T, markup string) {
+	doc, err := page.Parse(nil, FromFile([]byte(markup), dealerURL))
+	if err != nil {
+		return
+	}
+	var first *Listing
+	for range 2 {
+		found := &claim.List{}
+		schemaorg.Read(doc, found)
+		l := resolve(found, doc)
+		if first != nil && !reflect.DeepEqual(l, first) {
+			t.Fatalf("%+v\n%+v", first, l)
+		}
+		first = l
+	}
+	for _, f := range first.Fields {
+		if f.Value != claim.Clean(f.Value) || f.Rank != claim.RankSchema && f.Source != "" {
+			t.Errorf("%+v", f)
+		}
+	}
+	for _, amount := range []*money.Number{first.Car.FOBPriceUSD, first.Car.AskingPrice} {
+		if amount != nil && !amount.Decimal().IsPositive() {
+			t.Errorf("price %s", amount)
+		}
+	}
+	for _, image := range first.Car.Images {
+		if !strings.HasPrefix(image, "http") {
+			t.Errorf("image %q", image)
+		}
+	}
+}
+
+func FuzzJSONLD(f *testing.F) {
+	for _, seed := range []string{
+		with(""), "// c\n[" + with(`,"offers":{"@id":"#o"},"x":"\u0040\ud83d\ude97\'"`) + `,{"@id":"#o","price":"24.500,00 €"},]`,
+		`<![CDATA[{"@graph":[{"@id":"#a","mainEntity":{"@id":"#a"}}]}]]>`, `{&quot;@type&quot;:&quot;Car&quot;}`,
+		`{"@type":["Product","schema:Car"],"vehicleEngine":[{"engineDisplacement":{"value":1.5,"unitCode":"LTR"}}],"image":{"@list":["a"]}}}`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, block string) {
+		if !strings.Contains(block, "<") {
+			readTwice(t, schemaPage(block))
+		}
+	})
+}
+
+func FuzzMicrodata(f *testing.F) {
+	for _, seed := range []string{
+		`<div itemscope itemtype="http://schema.org/Car" itemref="a b">` + aquaMicrodata + `</div><p id="a" itemprop="offers" itemscope itemref="a"><s itemprop="price">5`,
+		`<html itemscope itemtype="http://schema.org/"><li itemscope itemprop="itemOffered" itemtype="http://schema.org/Product http://schema.org/Car"><img itemprop=image data-src=/x><li>`,
+		`<template itemscope itemtype="http://schema.org/Car"><svg itemprop="name"><meta itemprop="priceCurrency" content="USD"><time itemprop="price" datetime="5">`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(readTwice)
+}
+
+func FuzzRDFa(f *testing.F) {
+	for _, seed := range []string{
+		`<div vocab="http://schema.org/" typeof="Car" resource="#c">` + aquaRDFa + `</div><div resource="#c" vocab="http://schema.org/"><i property="offers" typeof="Offer"><b property="price" content="5">`,
+		`<p prefix="s: http://schema.org/ og: http://ogp.me/ns#" typeof="s:Offer"><a property="s:itemOffered" resource="#c" href="x">y</a><i typeof="schema:Car" resource="#c" property="s:item schema:name">`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(readTwice)
+}
+
+// hostileSchemas are pages that could make a reader of schema.org data go on
+// for ever, or take all the memory there is.
+func hostileSchemas() map[string]string {
+	many := func(n int, each func(i int) string) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(each(i))
+		}
+		return b.String()
+	}
+	const item = `<div itemscope itemtype="http://schema.org/Car" `
+	laughs := many(20, func(i int) string {
+		refs := strings.TrimSuffix(strings.Repeat(`{"@id":"#`+strconv.Itoa(i+1)+`"},`, 100), ",")
+		return `{"@id":"#` + strconv.Itoa(i) + `","@graph":[` + refs + `],"itemListElement":[` + refs + `]},`
+	})
+	return map[string]string{
+		"5,000 objects deep":       schemaPage(strings.Repeat(`{"@graph":`, 5000) + with("") + strings.Repeat(`}`, 5000)),
+		"5,000 arrays deep":        schemaPage(strings.Repeat(`[`, 5000) + with("") + strings.Repeat(`]`, 5000)),
+		"a million braces":         schemaPage(strings.Repeat(`{"a":[`, 1_000_000)),
+		"a million offers":         schemaPage(`{"@type":"Car","model":"x","offers":[` + strings.Repeat(`{"@type":"Offer","price":1},`, 1_000_000) + `]}`),
+		"a million cars":           schemaPage(`[` + strings.Repeat(`{"@type":"Car"},`, 1_000_000) + `]`),
+		"a million commas":         schemaPage(`{` + strings.Repeat(`,`, 1_000_000) + `}`),
+		"a million comments":       schemaPage(strings.Repeat(`/**/`, 1_000_000)),
+		"a million quotes escaped": schemaPage(`{&quot;` + strings.Repeat(`&quot;`, 1_000_000)),
+		"12 MB of one string":      schemaPage(`{"@type":"Car","model":"` + strings.Repeat(`a`, 12_000_000) + `"}`),
+		"12 MB of escapes":         schemaPage(`{"@type":"Car","model":"` + strings.Repeat(`\"`, 6_000_000) + `"}`),
+		"12 MB of digits":          schemaPage(`{"@type":"Car","model":` + strings.Repeat(`1`, 12_000_000)),
+		"12 MB of a key":           schemaPage(`{"` + strings.Repeat(`a`, 12_000_000) + `":1}`),
+		"a thousand blocks":        strings.Repeat(schemaPage(`{"@type":"Car","model":`), 1000),
+		"references to references": schemaPage(`[` + laughs + `{"@id":"#20"}]`),
+		"a chain of references": schemaPage(`[` + many(30_000, func(i int) string {
+			return `{"@id":"` + strconv.Itoa(i) + `","mainEntity":{"@id":"` + strconv.Itoa(i+1) + `"}},`
+		}) + `]`),
+		"one id for all": schemaPage(`[` + many(20_000, func(i int) string {
+			return `{"@id":"#","name":"` + strconv.Itoa(i) + `","x":{"@id":"#"}},`
+		}) + `]`),
+		"items nested": strings.Repeat(item+`itemprop="offers">`, 400),
+		"a chain of itemref": many(50_000, func(i int) string {
+			return item + `id="` + strconv.Itoa(i) + `" itemref="` + strconv.Itoa(i+1) + `"></div>`
+		}),
+		"itemref to all":        `<div id="a"><p>` + strings.Repeat(item+`itemref="a"></div>`, 20_000) + `</div>`,
+		"itemref of a megabyte": item + `itemref="` + strings.Repeat("a ", 1_000_000) + `"></div><p id="a"><b itemprop="x">1</b></p>`,
+		"itemref of many":       item + `itemref="` + many(50_000, func(i int) string { return strconv.Itoa(i) + " " }) + `"></div>` + many(50_000, func(i int) string { return `<p id="` + strconv.Itoa(i) + `" itemprop="offers" itemscope></p>` }),
+		"properties nested":     item + `>` + strings.Repeat(`<span itemprop="name">`, 400) + strings.Repeat(`<i>x</i>`, 50_000),
+		"property names":        item + `><b itemprop="` + strings.Repeat("a ", 1_000_000) + `">x</b>`,
+		"many properties":       item + `>` + strings.Repeat(`<b itemprop="price">1</b>`, 200_000),
+		"many items":            strings.Repeat(item+`></div>`, 200_000),
+		"many typed":            `<div vocab="http://schema.org/" ` + strings.Repeat("a ", 100_000) + `>` + strings.Repeat(`<div typeof="Car"></div>`, 100_000),
+		"typed nested":          `<div vocab="http://schema.org/">` + strings.Repeat(`<div typeof="Car" property="offers">`, 400),
+		"many resources":        `<div vocab="http://schema.org/">` + strings.Repeat(`<div resource="#a"><p property="offers" resource="#a">`, 200),
+		"prefixes":              `<div prefix="` + strings.Repeat("a: http://schema.org/ ", 100_000) + `" typeof="a:Car"></div>`,
+	}
+}
+
+// What the reading of schema.org data may cost beyond the tree of the page. Both
+// are far above what is measured, and far below what endless work would take.
+const (
+	maxHostileBytes = 64 << 20
+	maxHostileTime  = 20 * time.Second
+)
+
+// schemaDocument is the document of a page. A page that is a single block is put
+// together without the parser, which is not what is measured, and takes minutes
+// for all of them when races are looked for.
+func schemaDocument(t *testing.T, markup string) *page.Document {
+	t.Helper()
+	const mark = "the block"
+	before, after, _ := strings.Cut(schemaPage(mark), mark)
+	block, begins := strings.CutPrefix(markup, before)
+	block, ends := strings.CutSuffix(block, after)
+	if !begins || !ends || strings.Contains(block, "</script") {
+		return parsed(t, markup, "")
+	}
+	doc := parsed(t, schemaPage(mark), "")
+	doc.Page = FromFile([]byte(markup), "")
+	doc.Tags[atom.Script][0].FirstChild.Data = block
+	return doc
+}
+
+func TestHostileSchemasEnd(t *testing.T) {
+	for name, markup := range hostileSchemas() {
+		t.Run(name, func(t *testing.T) {
+			doc := schemaDocument(t, markup)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			began := time.Now()
+			found := &claim.List{}
+			schemaorg.Read(doc, found)
+			settled := resolve(found, doc)
+			took := time.Since(began)
+			runtime.ReadMemStats(&after)
+			t.Logf("%d MB in %s", (after.TotalAlloc-before.TotalAlloc)>>20, took)
+			if taken := after.TotalAlloc - before.TotalAlloc; taken > maxHostileBytes || took > maxHostileTime {
+				t.Errorf("took %d MB and %s", taken>>20, took)
+			}
+			for _, f := range settled.Fields {
+				if len(f.Value) > claim.MaxText {
+					t.Errorf("%s has %d bytes", f.Name, len(f.Value))
+				}
+			}
+		})
+	}
+}
+
+func TestDeepMarkupGivesAClearError(t *testing.T) {
+	for _, tag := range []string{`<div itemscope itemprop="offers">`, `<div typeof="Car" property="offers">`} {
+		_, err := Read(t.Context(), FromFile([]byte(strings.Repeat(tag, 5000)), ""))
+		wantOutcome(t, err, page.PageUnreadable)
+	}
+}
+
+func TestABlockTooLargeDoesNotSinkAGoodOne(t *testing.T) {
+	markup := schemaPage(`[`+strings.Repeat(`{"@type":"Car"},`, 100_000)+`]`) + schemaPage(with(""))
+	if car := schemaOf(t, markup, "").Car; car.Model != "AQUA" {
+		t.Errorf("%+v", car)
+	}
+}
+
+func TestMarkupThatIsTooLargeIsNotReadInPart(t *testing.T) {
+	const car = `<div itemscope itemtype="http://schema.org/Car">` + aquaMicrodata
+	if l := schemaOf(t, car+strings.Repeat(`<b itemprop="color">1</b>`, 20_000)+"</div>", ""); len(l.Fields) != 0 {
+		t.Errorf("%+v", l.Fields)
+	}
+	if l := schemaOf(t, car+strings.Repeat(`<b itemprop="color">1</b>`, 1000)+"</div>", ""); len(l.Fields) == 0 {
+		t.Error("a long page is not read")
 	}
 }

@@ -1,9 +1,12 @@
 package dom
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
+
+	"golang.org/x/net/html"
 )
 
 // ErrTooManySteps is the error for a page that takes more steps to read than it may.
@@ -81,4 +84,132 @@ func (r reader) Read(p []byte) (int, error) {
 		return 0, r.budget.stopped()
 	}
 	return r.from.Read(p)
+}
+
+// errTooManyTags is the error for a page whose tree would be too large.
+var errTooManyTags = errors.New("too many tags, or too many left open")
+
+// maxNodes bounds the tree of a page; a real listing has some 20,000 nodes.
+const maxNodes = 2_000_000
+
+// maxDepth is the maximum depth that html.Parse allows.
+const maxDepth = 512
+
+// The beginning of a tag, and of its name, that is examined, in bytes.
+const (
+	maxTag  = 120
+	maxName = 8
+)
+
+// isFormatting reports the name of an element that an HTML parser reopens in every block
+// while it is not closed: with five hundred of them open, one letter creates five hundred
+// nodes (WHATWG HTML, 13.2.4.3).
+func isFormatting(name []byte) bool {
+	switch string(name) {
+	case "b", "big", "code", "em", "font", "i", "s", "small", "strike", "strong", "tt", "u":
+		return true
+	}
+	return false
+}
+
+// maxDepths bounds the sum of the depths of a page's tags. A parser searches the open
+// elements at each tag, so that 4 MB of nested boxes take seconds; the largest real page
+// seen has a sum of some 600,000.
+const maxDepths = 60_000_000
+
+// CheckSize rejects a page whose tree would be too large, before the tree is built.
+// Counting the tags is sufficient for nearly every page; only a page with many
+// different formatting elements is tokenized.
+func CheckSize(body []byte) error {
+	tags, depths, formatting := measure(body)
+	if 2*tags > maxNodes || tags > maxDepth && depths > maxDepths {
+		return errTooManyTags
+	}
+	// At most three equal formatting elements are reopened.
+	if tags*(2+min(3*formatting, maxDepth)) <= maxNodes {
+		return nil
+	}
+	return countNodes(body)
+}
+
+// measure counts the tags of a page, about the sum of their depths, and the different
+// formatting tags, at most maxDepth. Elements that never contain another, or that the next of
+// their kind ends, are not counted as open. A formatting tag whose end is uncertain or far
+// away counts each time.
+func measure(body []byte) (tags, depths, formatting int) {
+	depth, seen := 0, map[string]bool{}
+	for {
+		at := bytes.IndexByte(body, '<')
+		if at < 0 {
+			return tags, depths, formatting
+		}
+		tags++
+		body = body[at+1:]
+		name, ends := bytes.CutPrefix(body[:min(len(body), maxTag)], []byte("/"))
+		var lower [maxName]byte
+		length := 0
+		for length < min(len(name), len(lower)) && isLetter(name[length]|0x20) {
+			lower[length] = name[length] | 0x20
+			length++
+		}
+		switch {
+		case length == 0 || isUnnested(lower[:length]):
+		case ends:
+			depth = max(depth-1, 0)
+		case depth < maxDepth:
+			depth++
+		}
+		depths += depth
+		if !ends && formatting < maxDepth && isFormatting(lower[:length]) && isNew(name, seen) {
+			formatting++
+		}
+	}
+}
+
+// isNew reports a tag that was not seen before, and adds it to those that were seen.
+func isNew(tag []byte, seen map[string]bool) bool {
+	end := bytes.IndexByte(tag, '>')
+	if end < 0 || bytes.Count(tag[:end], []byte(`"`))%2 != 0 || bytes.IndexByte(tag[:end], '\'') >= 0 {
+		return true
+	}
+	before := seen[string(tag[:end])]
+	seen[string(tag[:end])] = true
+	return !before
+}
+
+// isUnnested reports the name, in lower case, of an element that cannot contain another, or that the
+// next of its kind ends.
+func isUnnested(name []byte) bool {
+	switch string(name) {
+	case "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
+		"p", "li", "td", "th", "tr", "dd", "dt", "option", "tbody", "thead", "path", "use", "circle", "rect":
+		return true
+	}
+	return false
+}
+
+func isLetter(c byte) bool { return 'a' <= c && c <= 'z' }
+
+// countNodes bounds the nodes of the tree by the tags and texts and the
+// formatting elements open at each.
+func countNodes(body []byte) error {
+	tokens := html.NewTokenizer(bytes.NewReader(body))
+	nodes, open := 0, 0
+	for {
+		kind := tokens.Next()
+		switch kind {
+		case html.ErrorToken:
+			return nil // the end; html.Parse reports anything else
+		case html.StartTagToken, html.EndTagToken:
+			name, _ := tokens.TagName()
+			if isFormatting(name) && kind == html.StartTagToken {
+				open++
+			} else if isFormatting(name) && open > 0 {
+				open--
+			}
+		}
+		if nodes += 1 + min(open, maxDepth); nodes > maxNodes {
+			return errTooManyTags
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -156,5 +157,47 @@ func TestOnlyReading(t *testing.T) {
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusMethodNotAllowed {
 		t.Errorf("status %d", response.StatusCode)
+	}
+}
+
+func TestPagesThatCanBeMisreadAreReadAsTheySay(t *testing.T) {
+	url, client := site(t, fetch.Options{})
+	for _, doubt := range listingtest.Doubts() {
+		page := get(t, client, url+doubt.Path())
+		if !strings.Contains(string(page.Body), "SIMULATED") {
+			t.Error("the page does not say that it is simulated")
+		}
+		read, err := listing.Read(t.Context(), page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		car := read.Car
+		rows := map[string]string{}
+		for _, row := range doubt.Rows {
+			rows[row[0]] = row[1]
+		}
+		year := (rows["YOM"] + rows["Year of manufacture"])
+		if year = year[:min(4, len(year))]; year != "" && (car.Manufacture == "" || car.Manufacture[:4] != year) || year == "" && car.Year != 0 {
+			t.Errorf("%s: year %d by %q, want %s", doubt.Ref, car.Year, car.YearBasis, year)
+		}
+		if doubt.Price == 0 && car.FOBPriceUSD != nil || doubt.Price != 0 && (car.FOBPriceUSD == nil || car.FOBPriceUSD.Decimal().IntPart() != int64(doubt.Price)) {
+			t.Errorf("%s: price %v, want %d", doubt.Ref, car.FOBPriceUSD, doubt.Price)
+		}
+		if car.StockNo != doubt.Ref || car.Model != strings.ToUpper(doubt.Model) {
+			t.Errorf("%s: %+v", doubt.Ref, car)
+		}
+	}
+}
+
+func TestTheLargePageIsOfTheSameCar(t *testing.T) {
+	t.Parallel()
+	small, err := listing.Read(t.Context(), listing.FromFile(listingtest.Large(0), ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := listingtest.Large(600_000)
+	large, err := listing.Read(t.Context(), listing.FromFile(body, ""))
+	if err != nil || !reflect.DeepEqual(large.Car, small.Car) || len(body) < 600_000 || len(body) > 610_000 {
+		t.Errorf("%d bytes: %+v, %v; want %+v", len(body), large, err, small.Car)
 	}
 }

@@ -4,6 +4,8 @@ package pairs
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -132,4 +134,111 @@ func IsItem(n *html.Node) bool {
 		return true
 	}
 	return false
+}
+
+// group returns the table or list around a node, nil when there is none.
+func group(n *html.Node) *html.Node {
+	for p := n.Parent; p != nil; p = p.Parent {
+		switch p.DataAtom {
+		case atom.Table, atom.Dl, atom.Ul, atom.Ol:
+			return p
+		}
+	}
+	return nil
+}
+
+// groupLoose groups the pairs outside tables and lists: a row is the largest element
+// with one pair, and its parent holds the rows that belong together.
+func (f *pairFinder) groupLoose() {
+	count := Count(f.pairs)
+	for i := range f.pairs {
+		p := &f.pairs[i]
+		if p.Group != nil {
+			continue
+		}
+		row := p.Node
+		for up := row.Parent; up != nil && up.Type == html.ElementNode && up.DataAtom != atom.Body; up = up.Parent {
+			if count[up] != count[row] {
+				break
+			}
+			row = up
+		}
+		p.Row, p.Group = row, row.Parent
+		if count[row] > 1 {
+			p.Group = row
+		}
+	}
+}
+
+// Count returns the number of label-value pairs in each element.
+func Count(pairs []Pair) map[*html.Node]int {
+	count := map[*html.Node]int{}
+	for _, p := range pairs {
+		for n := p.Node; n != nil; n = n.Parent {
+			count[n]++
+		}
+	}
+	return count
+}
+
+// Fields returns the fields of the pairs in each element, as a set of bits.
+func Fields(pairs []Pair) map[*html.Node]uint64 {
+	bits, sets := map[string]uint64{}, map[*html.Node]uint64{}
+	for _, p := range pairs {
+		if bits[p.Field] == 0 {
+			bits[p.Field] = 1 << (len(bits) % 64)
+		}
+		for n := p.Node; n != nil; n = n.Parent {
+			sets[n] |= bits[p.Field]
+		}
+	}
+	return sets
+}
+
+// breakable are the fields whose values pages break by <br>: codes and numbers.
+var breakable = map[string]bool{
+	claim.FieldCode: true, claim.FieldChassis: true, claim.FieldFrame: true, claim.FieldEngine: true, claim.FieldPrice: true,
+	claim.FieldCF: true, claim.FieldMileage: true,
+}
+
+// brokenLine stands for a line break inside a value.
+const brokenLine = '\u2424'
+
+// valueText returns the text of the value of a field. A code or a number that a line
+// break divides is joined: half of it would be another value.
+func valueText(field string, value *html.Node) string {
+	if !breakable[field] || !hasBreak(value) {
+		return dom.Text(value)
+	}
+	parts := strings.Split(claim.Clean(dom.VisibleText(value, brokenLine)), string(brokenLine))
+	joined := strings.TrimSpace(parts[0])
+	for _, part := range parts[1:] {
+		part = strings.TrimSpace(part)
+		if !isBroken(field, joined, part) {
+			joined += " "
+		}
+		joined += part
+	}
+	return claim.Clean(joined)
+}
+
+func hasBreak(n *html.Node) bool {
+	return dom.HasElement(n, func(e *html.Node) bool { return e.DataAtom == atom.Br })
+}
+
+// isBroken reports that two lines are the halves of one code or number.
+func isBroken(field, before, after string) bool {
+	if before == "" || after == "" {
+		return false
+	}
+	last, _ := utf8.DecodeLastRuneInString(before)
+	first, _ := utf8.DecodeRuneInString(after)
+	switch field {
+	case claim.FieldCode, claim.FieldChassis, claim.FieldFrame:
+		own := before[strings.LastIndexByte(before, '-')+1:]
+		isEnd := strings.IndexFunc(after, func(r rune) bool { return !unicode.IsDigit(r) }) < 0 && len(after) <= 3
+		return last == '-' || first == '-' || first == '*' ||
+			unicode.IsDigit(first) && (isEnd || !strings.ContainsFunc(own, unicode.IsDigit))
+	}
+	return (unicode.IsDigit(last) || last == ',') && (unicode.IsDigit(first) || first == ',')
 }
