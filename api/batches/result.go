@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -195,8 +193,7 @@ func isUnchanged(w http.ResponseWriter, r *request.Request, b *batch.Batch, f re
 	}
 	identity := fmt.Sprintf("%s %d %s %s %s %s %s", b.ID, b.Ended.UnixMilli(), f.name, r.URL.RawQuery, r.Lang,
 		time.Now().In(localtime.Zone).Format(time.DateOnly), programVersion())
-	sum := sha256.Sum256([]byte(identity))
-	tag := `W/"` + hex.EncodeToString(sum[:8]) + `"` // weak: the response may be compressed
+	tag := request.TagOf([]byte(identity))
 	w.Header().Set("ETag", tag)
 	w.Header().Set("Cache-Control", "private, no-cache")
 	w.Header().Add("Vary", "Accept")

@@ -67,7 +67,7 @@ type Console struct {
 	options Options
 	files   *frame.Files
 	pages   map[string]*template.Template
-	session session
+	session frame.Session // its text names the login
 }
 
 //go:embed assets templates
@@ -83,7 +83,9 @@ func New(o Options) (*Console, error) {
 	}
 	c := &Console{
 		options: o, pages: map[string]*template.Template{},
-		session: session{redis: o.Redis, user: o.User, password: o.Password},
+		session: frame.Session{
+			Redis: o.Redis, Secret: "console:secret", Cookie: CookieName, With: fmt.Sprintf("%q %q", o.User, o.Password),
+		},
 	}
 	var err error
 	if c.files, err = frame.ReadFiles(filePath, embedded, "assets/console.css", "assets/console.svg"); err != nil {

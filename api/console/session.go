@@ -2,11 +2,8 @@ package console
 
 import (
 	"context"
-	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -14,64 +11,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gorilla/securecookie"
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/api/problem"
 	"ushuru/api/request"
+	"ushuru/api/web/frame"
 	"ushuru/pkg/message"
 	"ushuru/pkg/redisx"
 )
 
-const (
-	// CookieName is the name of the cookie of a login.
-	CookieName = "op"
-	// cookieAge is how long a login lasts.
-	cookieAge = 12 * time.Hour
-	keySecret = "console:secret" // signs logins
-)
-
-// session signs and checks logins. A login is when it began, a random text and their
-// signature. Nothing of it is stored, so that an operator can log in while Redis is full, until
-// it is ended before its time.
-type session struct {
-	redis          redis.UniversalClient
-	user, password string
-}
-
-// secret returns the key of the signatures: a random text that all processes share, mixed
-// with name and password, so that a new password ends all logins.
-func (s *session) secret(ctx context.Context) ([]byte, error) {
-	stored, err := redisx.Secret(ctx, s.redis, keySecret)
-	if err != nil {
-		return nil, err
-	}
-	mac := hmac.New(sha256.New, stored)
-	_, _ = fmt.Fprintf(mac, "%q %q", s.user, s.password)
-	return mac.Sum(nil), nil
-}
-
-// signer returns what signs logins and checks their signatures and their age.
-func (s *session) signer(ctx context.Context) (*securecookie.SecureCookie, error) {
-	secret, err := s.secret(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return signerWith(secret), nil
-}
-
-func signerWith(secret []byte) *securecookie.SecureCookie {
-	return securecookie.New(secret, nil).MaxAge(int(cookieAge.Seconds()))
-}
-
-// issue returns the value of the cookie of a new login.
-func (s *session) issue(ctx context.Context) (string, error) {
-	signer, err := s.signer(ctx)
-	if err != nil {
-		return "", err
-	}
-	return signer.Encode(CookieName, rand.Text())
-}
+// CookieName is the name of the cookie of a login.
+const CookieName = "op"
 
 // setCookies gives the browser the cookie of a login at each address where it counts.
 func (c *Console) setCookies(w http.ResponseWriter, r *http.Request, value string, age time.Duration) {
@@ -84,7 +34,7 @@ func (c *Console) setCookies(w http.ResponseWriter, r *http.Request, value strin
 func (c *Console) IsLoggedIn(r *http.Request) (bool, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), timeout)
 	defer cancel()
-	valid, err := c.session.isValid(r.WithContext(ctx))
+	valid, err := c.isValid(r.WithContext(ctx))
 	if err != nil {
 		return false, problemOf(err)
 	}
@@ -109,27 +59,14 @@ func isLocal(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// loginOf returns the login of a request, if its signature is right and its time not over; ""
-// when there is none.
-func (s *session) loginOf(r *http.Request) (login string, err error) {
-	sent, err := r.Cookie(CookieName)
-	if err != nil {
-		return "", nil //nolint:nilerr // there is none
-	}
-	signer, err := s.signer(r.Context())
-	if err != nil || signer.Decode(CookieName, sent.Value, &login) != nil {
-		return "", err
-	}
-	return login, nil
-}
-
-// isValid reports whether a request has a login that has not ended.
-func (s *session) isValid(r *http.Request) (bool, error) {
-	login, err := s.loginOf(r)
+// isValid reports whether a request has a login that has not ended. Only ends before their time are
+// stored, so that an operator can log in while Redis is full.
+func (c *Console) isValid(r *http.Request) (bool, error) {
+	login, err := c.session.Open(r)
 	if err != nil || login == "" {
 		return false, err
 	}
-	ended, err := s.redis.Exists(r.Context(), keyEnded(login)).Result()
+	ended, err := c.options.Redis.Exists(r.Context(), keyEnded(login)).Result()
 	return ended == 0 && err == nil, err
 }
 
@@ -142,12 +79,12 @@ redis.call('HSET', KEYS[1], 'ended', '1')
 redis.call('PEXPIRE', KEYS[1], ARGV[1])`)
 
 // end ends the login of a request, for whoever has its cookie.
-func (s *session) end(r *http.Request) error {
-	login, err := s.loginOf(r)
+func (c *Console) end(r *http.Request) error {
+	login, err := c.session.Open(r)
 	if err != nil || login == "" {
 		return err
 	}
-	err = scriptEnd.Run(r.Context(), s.redis, []string{keyEnded(login)}, cookieAge.Milliseconds()).Err()
+	err = scriptEnd.Run(r.Context(), c.options.Redis, []string{keyEnded(login)}, frame.SessionTTL.Milliseconds()).Err()
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return err
 	}
@@ -165,7 +102,7 @@ func userOf(r *http.Request) string {
 // private is the middleware of the pages that need a login.
 func (c *Console) private(next request.Handler) request.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		valid, err := c.session.isValid(r)
+		valid, err := c.isValid(r)
 		switch {
 		case err != nil:
 			return err
@@ -247,11 +184,11 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) error {
 		}
 		return c.render(w, r, why.Status, "login", shown{Title: "Log in", Problem: said, Body: loginForm{Name: name, Next: next}})
 	}
-	made, err := c.session.issue(r.Context())
+	made, err := c.session.Seal(r.Context(), rand.Text())
 	if err != nil {
 		return err
 	}
-	c.setCookies(w, r, made, cookieAge)
+	c.setCookies(w, r, made, frame.SessionTTL)
 	// From the overview, because that says when the browser has not kept the login.
 	http.Redirect(w, r, Path+"?done=login"+withNext(next), http.StatusSeeOther) //nolint:gosec // an address of ours
 	return nil
@@ -259,7 +196,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) error {
 
 // logout ends the login of this browser, also for whoever has copied its cookie.
 func (c *Console) logout(w http.ResponseWriter, r *http.Request) error {
-	if err := c.session.end(r); err != nil {
+	if err := c.end(r); err != nil {
 		return err
 	}
 	c.setCookies(w, r, "", -time.Second)

@@ -55,7 +55,7 @@ func NewDocument(mediaType string, data []byte) (*Document, error) {
 	}
 	defer func() { _ = encoder.Close() }()
 	coded := map[string][]byte{"": data, "gzip": packed.Bytes(), "zstd": encoder.EncodeAll(data, nil)}
-	return &Document{mediaType, tagOf(data), coded}, nil
+	return &Document{mediaType, TagOf(data), coded}, nil
 }
 
 // Write responds with the document in the coding that the request wants most, or with 304.

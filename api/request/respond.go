@@ -144,11 +144,11 @@ func WriteBytes(w http.ResponseWriter, status int, data []byte) {
 // WriteTagged responds with data under a tag of its content, or with 304 to a caller who has it.
 // It is small, so a range of it is not served.
 func WriteTagged(w http.ResponseWriter, r *http.Request, mediaType, caching string, data []byte) {
-	writeTagged(w, r, mediaType, caching, tagOf(data), data)
+	writeTagged(w, r, mediaType, caching, TagOf(data), data)
 }
 
-// tagOf returns the tag of a content.
-func tagOf(content []byte) string {
+// TagOf returns the tag of a content.
+func TagOf(content []byte) string {
 	sum := sha256.Sum256(content)
 	return `W/"` + hex.EncodeToString(sum[:8]) + `"` // weak: the response may be compressed
 }

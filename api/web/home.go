@@ -56,8 +56,9 @@ func (p *Pages) submit(w http.ResponseWriter, r *http.Request) error {
 	}
 	wanted := linkOf(pathEstimate, r.PostForm)
 	if page != nil {
-		wanted.Fields.Set("upload", page.hash())
-		wanted.page, request.From(r).Sender = page, page.sender
+		of := request.From(r)
+		wanted.page, of.Sender = page, page.sender
+		wanted.Fields.Set("upload", of.HashSent(page.html))
 	}
 	return p.lead(w, r, wanted, func(said message.Text, why *problem.Problem) error {
 		return p.showForm(w, r, frame.StatusOf(why), homePage(typed, said))

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"html"
 	"io"
@@ -50,12 +48,6 @@ type upload struct {
 	// sender is who sent it: the work on the page and its result are for this request alone. Equal
 	// pages of two visitors are two pages.
 	sender string
-}
-
-// hash identifies the page of this request.
-func (u *upload) hash() string {
-	sum := sha256.Sum256([]byte(u.sender + "\n" + u.html))
-	return hex.EncodeToString(sum[:])
 }
 
 // readForm reads a form that may have the page of a car as its last field, from the

@@ -73,8 +73,9 @@ type Options struct {
 type Lots struct {
 	options Options
 	frame   *frame.Frame
-	tables  pace.Counts // that arrive
-	logins  *pace.Rates // of keys that are typed
+	tables  pace.Counts   // that arrive
+	logins  *pace.Rates   // of keys that are typed
+	session frame.Session // its text is the API key
 }
 
 // New reads the embedded templates.
@@ -87,6 +88,7 @@ func New(o Options) (*Lots, error) {
 	}
 	return &Lots{
 		options: o, frame: o.Frame, logins: pace.NewRates(o.Redis),
+		session: frame.Session{Redis: o.Redis, Secret: "page:secret", Cookie: cookieSession},
 	}, nil
 }
 

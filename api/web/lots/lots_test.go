@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 
 	"ushuru/api/web/frame/frametest"
 	"ushuru/pkg/redisx/redistest"
@@ -249,16 +248,18 @@ func TestOnlyTheHolderOfAKeySeesBatches(t *testing.T) {
 	t.Parallel()
 	var started atomic.Int64
 	pages, h := served(t, batches(&started))
-	sealer, secret, err := pages.sealer(t.Context())
+	revoked, err := pages.session.Seal(t.Context(), "ush_revoked")
 	if err != nil {
 		t.Fatal(err)
 	}
-	revoked, _ := sealer.Encode(cookieSession, "ush_revoked")
-	stranger, _ := sealerWith([]byte("another secret")).Encode(cookieSession, goodKey)
-	var over string
-	synctest.Test(t, func(*testing.T) { over, _ = sealerWith(secret).Encode(cookieSession, goodKey) }) // its clock is of 2000
+	another := pages.session
+	another.With = "another secret"
+	stranger, err := another.Seal(t.Context(), goodKey)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, cookie := range map[string]string{
-		"none": "", "over": "k=" + over, "revoked": "k=" + revoked, "of another server": "k=" + stranger, "no session": "k=AAAA",
+		"none": "", "revoked": "k=" + revoked, "of another server": "k=" + stranger, "no session": "k=AAAA",
 		"a key": "k=" + goodKey,
 	} {
 		for _, path := range []string{"/lots", "/lots/B1", "/lots/B1/results?format=csv"} {

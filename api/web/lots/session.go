@@ -1,34 +1,21 @@
 package lots
 
 import (
-	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
 	"time"
-
-	"github.com/gorilla/securecookie"
 
 	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/api/web/frame"
 	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
-	"ushuru/pkg/redisx"
 )
 
-const (
-	// cookieSession holds the API key of a caller who has logged in, encrypted: neither
-	// the browser's scripts nor this server's database can read it.
-	cookieSession = "k"
-	sessionTTL    = 12 * time.Hour
-	keySecret     = "page:secret"
-)
+// cookieSession holds the API key of a caller who has logged in.
+const cookieSession = "k"
 
 var errNoSession = errors.New("lots: no session")
 
@@ -172,23 +159,13 @@ func (l *Lots) sessionOf(r *http.Request) (session, error) {
 
 // keySession returns who has logged in by an API key; errNoSession without one.
 func (l *Lots) keySession(r *http.Request) (session, error) {
-	cookie, err := r.Cookie(cookieSession)
-	if err != nil {
-		return session{}, errNoSession
+	key, err := l.session.Open(r)
+	if err == nil && key == "" {
+		err = errNoSession
 	}
-	sealer, secret, err := l.sealer(r.Context())
-	if err != nil {
-		return session{}, err
-	}
-	var key string
-	if err := sealer.Decode(cookieSession, cookie.Value, &key); err != nil {
-		return session{}, errNoSession
-	}
-	mac := hmac.New(sha256.New, secret)
-	_, _ = mac.Write([]byte("key\n" + key))
 	s := l.withKey(key)
-	s.id = hex.EncodeToString(mac.Sum(nil)[:16])
-	return s, nil
+	s.id = request.Hash("session\n" + key)
+	return s, err
 }
 
 // withKey returns the session of an API key, which is never shown.
@@ -203,30 +180,12 @@ func (l *Lots) setSession(w http.ResponseWriter, r *http.Request, key string) er
 		HttpOnly: true, Secure: l.frame.IsSecure(r), SameSite: http.SameSiteLaxMode,
 	}
 	if key != "" {
-		sealer, _, err := l.sealer(r.Context())
-		if err != nil {
+		var err error
+		if cookie.Value, err = l.session.Seal(r.Context(), key); err != nil {
 			return err
 		}
-		if cookie.Value, err = sealer.Encode(cookieSession, key); err != nil {
-			return fmt.Errorf("lots: session: %w", err)
-		}
-		cookie.MaxAge = int(sessionTTL / time.Second)
+		cookie.MaxAge = int(frame.SessionTTL.Seconds())
 	}
 	http.SetCookie(w, cookie)
 	return nil
-}
-
-// sealer returns what encrypts and checks the cookies of sessions, by a secret that all
-// processes share, and the secret.
-func (l *Lots) sealer(ctx context.Context) (*securecookie.SecureCookie, []byte, error) {
-	secret, err := redisx.Secret(ctx, l.options.Redis, keySecret)
-	if err != nil {
-		return nil, nil, request.ErrUnavailable.WithCause(err)
-	}
-	return sealerWith(secret), secret, nil
-}
-
-func sealerWith(secret []byte) *securecookie.SecureCookie {
-	block := sha256.Sum256(append([]byte("session\n"), secret...))
-	return securecookie.New(secret, block[:]).MaxAge(int(sessionTTL.Seconds()))
 }

@@ -5,8 +5,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -190,10 +188,7 @@ type lotTable struct {
 }
 
 // sum names the content, so that no other is started than what was seen.
-func (t lotTable) sum() string {
-	sum := sha256.Sum256(t.data)
-	return hex.EncodeToString(sum[:])
-}
+func (t lotTable) sum() string { return request.Hash(t.data) }
 
 func keyTable(s session) string { return "page:table:" + s.id }
 
