@@ -8,9 +8,12 @@ import (
 	"text/template"
 	"unicode"
 
+	"github.com/shopspring/decimal"
+
 	"ushuru/pkg/condition"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
+	"ushuru/pkg/sheet"
 	"ushuru/pkg/vehicle"
 )
 
@@ -122,30 +125,6 @@ func (t *writer) Mind() (said []string) {
 	return said
 }
 
-// Cell returns the amount of a line in whole shillings, with a mark when it is an
-// estimate, or says that it is not known.
-func (t *writer) Cell(car int, code string) string {
-	d := t.Costs[car]
-	i := slices.IndexFunc(d.Lines, func(line vehicle.CostLine) bool { return line.Code == code })
-	switch {
-	case i >= 0 && d.Lines[i].Estimated:
-		return "≈ " + shillings(d.Lines[i].AmountTZS)
-	case i >= 0:
-		return shillings(d.Lines[i].AmountTZS)
-	case slices.ContainsFunc(d.Missing, func(m vehicle.Missing) bool { return m.Code == code }):
-		return t.Say("word/not_known")
-	}
-	return "–"
-}
-
-func shillings(amount money.Amount) string { return thousands(amount.Decimal()) }
-
-// row is one row of the table of costs.
-type row struct {
-	Code string
-	Name vehicle.Text
-}
-
 // Rows returns the lines of both cars, in the order of the first car that has
 // them, then the missing lines.
 func (t *writer) Rows() (rows []row) {
@@ -165,6 +144,28 @@ func (t *writer) Rows() (rows []row) {
 		}
 	}
 	return rows
+}
+
+// row is one row of the table of costs.
+type row struct {
+	Code string
+	Name vehicle.Text
+}
+
+// Cell returns the amount of a line in whole shillings, with a mark when it is an
+// estimate, or says that it is not known.
+func (t *writer) Cell(car int, code string) string {
+	d := t.Costs[car]
+	i := slices.IndexFunc(d.Lines, func(line vehicle.CostLine) bool { return line.Code == code })
+	switch {
+	case i >= 0 && d.Lines[i].Estimated:
+		return "≈ " + shillings(d.Lines[i].AmountTZS)
+	case i >= 0:
+		return shillings(d.Lines[i].AmountTZS)
+	case slices.ContainsFunc(d.Missing, func(m vehicle.Missing) bool { return m.Code == code }):
+		return t.Say("word/not_known")
+	}
+	return "–"
 }
 
 // name returns the name that the authority gives the car, with the year of the
@@ -220,3 +221,103 @@ func escape(text string) string {
 	}
 	return b.String()
 }
+
+// arguments are the points in favour of a car and against it, as texts.
+type arguments vehicle.Arguments
+
+// newArguments returns the points of a car, compared with the other.
+func newArguments(s, other side, v *vehicle.Verdict) *vehicle.Arguments {
+	a := &arguments{For: []vehicle.Text{}, Against: []vehicle.Text{}}
+	for _, d := range s.doubts[:min(len(s.doubts), maxDoubts)] {
+		a.Against = append(a.Against, d.Text)
+	}
+	if v.Cheaper != nil {
+		values := message.Values{"tzs": v.DifferenceTZS.Decimal().String(), "usd": v.DifferenceUSD.Decimal().String()}
+		a.add(*v.Cheaper == s.number, "for/cheaper", values)
+		a.add(*v.Cheaper != s.number, "against/dearer", values)
+	}
+	_, known := s.cost()
+	a.add(!known, "against/cost_unknown", nil)
+	a.add(known && s.estimate.DriveAway.TaxBase.Basis == vehicle.BasisInvoice, "against/taxed_on_invoice", nil)
+	a.addSheet(s, other)
+	a.addMileage(s, other)
+	years := message.Values{"year": number(s.year()), "otherYear": number(other.year())}
+	a.add(s.year() > other.year(), "for/newer", years)
+	a.add(s.year() < other.year(), "against/older", years)
+	a.add(!s.crossesAgeStep() && other.crossesAgeStep(), "for/stays_in_age_step", nil)
+	a.add(s.crossesAgeStep(), "against/age_step", nil)
+	mine, theirs := s.estimate.Matched.Confidence, other.estimate.Matched.Confidence
+	a.add(mine == vehicle.High && theirs != vehicle.High, "for/sure_match", nil)
+	a.add(mine == vehicle.Low, "against/unsure_match", nil)
+	return (*vehicle.Arguments)(a)
+}
+
+// maxDoubts is how many doubts are said against a car; the verdict has all.
+const maxDoubts = 4
+
+func (a *arguments) addSheet(s, other side) {
+	if s.condition == nil || s.standing() == vetoed {
+		return // what the doubts say is enough
+	}
+	mine, known := s.condition.grade()
+	theirs, alsoKnown := other.condition.grade()
+	grades := message.Values{"grade": mine, "otherGrade": theirs}
+	switch {
+	case !known:
+	case !alsoKnown:
+		a.add(true, "for/graded", grades)
+	default:
+		a.add(gradeScores[mine] > gradeScores[theirs], "for/better_grade", grades)
+		a.add(gradeScores[mine] < gradeScores[theirs], "against/worse_grade", grades)
+	}
+	repaired := slices.ContainsFunc(s.doubts, func(d vehicle.Doubt) bool { return d.Code == "accident" || d.Code == "frame" })
+	a.add(s.condition.Repair == sheet.RepairNo && !repaired, "for/no_repair_history", nil)
+}
+
+// minKMDifference is the least difference of mileages that is a point.
+const minKMDifference = 5000
+
+func (a *arguments) addMileage(s, other side) {
+	km, known := s.mileage()
+	others, alsoKnown := other.mileage()
+	if !known {
+		a.add(s.standing() != vetoed && !s.hasFalseMileage(), "against/mileage_unknown", nil)
+		return
+	}
+	if !alsoKnown || s.hasFalseMileage() || other.hasFalseMileage() {
+		return
+	}
+	values := message.Values{"km": kilometres(km), "otherKM": kilometres(others)}
+	a.add(others-km >= minKMDifference, "for/less_mileage", values)
+	a.add(km-others >= minKMDifference, "against/more_mileage", values)
+}
+
+// add adds a point of the table: for/code or against/code.
+func (a *arguments) add(when bool, key string, values message.Values) {
+	if !when {
+		return
+	}
+	list := &a.For
+	if strings.HasPrefix(key, "against/") {
+		list = &a.Against
+	}
+	*list = append(*list, message.Say(key, values))
+}
+
+// The codes of the warnings of an estimate that count in a comparison.
+const (
+	warningSimulated  = "simulated"
+	warningFirstYear  = "registration_year"
+	warningSold       = "listing_sold"
+	warningPastedPage = "pasted_page"
+)
+
+func kilometres(km int) string { return "km " + thousands(decimal.NewFromInt(int64(km))) }
+
+// thousands formats a whole number as 85,000.
+func thousands(n decimal.Decimal) string {
+	text, _, _ := strings.Cut(money.New(n.Round(0)).String(), ".")
+	return text
+}
+
+func shillings(amount money.Amount) string { return thousands(amount.Decimal()) }

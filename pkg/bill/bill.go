@@ -1,17 +1,19 @@
+// Package bill checks a clearing agent's bill against what is owed for a car: on the day of
+// the bill, each line has its verdict, on what the range rests, and whom to ask.
 package bill
 
 import (
-	"regexp"
+	"cmp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"ushuru/pkg/cost"
 	"ushuru/pkg/localtime"
-	"ushuru/pkg/money"
+	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
-
-	"github.com/shopspring/decimal"
 )
 
 // The verdicts of a line and of a bill.
@@ -117,85 +119,6 @@ func (o owed) holds(amount decimal.Decimal) bool {
 	return !amount.LessThan(o.low) && !amount.GreaterThan(o.high)
 }
 
-// shillings matches the currency between a name and its amount.
-var shillings = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:tzs|tshs?|shs?|/=)$`)
-
-// currencyBefore matches the currency before the number that it belongs to.
-var currencyBefore = regexp.MustCompile(`(?i)(?:\b(?:tzs|tshs?|shs?|usd|us|dollars?|dola)|(?:us)?\$)[.:]?\s*$`)
-
-// trimmed returns a name without what parts it from its amount.
-func trimmed(name string) string { return strings.TrimRight(strings.TrimSpace(name), " \t:=-.|/") }
-
-// nameIn returns the name before the last amount of a line, or the whole line without one.
-func nameIn(row string) string {
-	name := row
-	if amount, _ := amountIn(row); amount.isThere {
-		name = amount.before
-	}
-	return trimmed(shillings.ReplaceAllString(trimmed(dollar.ReplaceAllString(name, "")), ""))
-}
-
-// FromText returns the lines of a bill as pasted, and the total that it states; each line
-// with an amount is a line of the bill.
-func FromText(text string) (lines []Line) {
-	for row := range strings.SplitSeq(text, "\n") {
-		row = strings.TrimSpace(row)
-		if row == "" {
-			continue
-		}
-		amount, ok := amountIn(row)
-		name := nameIn(row)
-		switch {
-		case ok && name != "":
-			lines = append(lines, Line{Name: name, Amount: strings.TrimPrefix(row, amount.before), Currency: amount.currency})
-		// An amount that cannot be read, or a heading that looks like a charge or the total.
-		case !ok && (amount.isThere || len(candidates(row)) > 0 || isTotal(name)):
-			lines = append(lines, Line{Name: row})
-		}
-	}
-	return lines
-}
-
-// maxLine bounds a text of one line that may have the lines of a bill, in bytes.
-const maxLine = 2000
-
-// Lines returns a text with each charge on a line of its own, since a field of one line joins
-// them, and whether it is a bill: two lines at least have the name of a charge and an amount.
-// One line with more than MaxLines sums is none.
-func Lines(text string) (lines string, isBill bool) {
-	lines = strings.TrimSpace(text)
-	if rest, at := lines, len(lines); !strings.Contains(rest, "\n") && len(rest) <= maxLine {
-		lines = ""
-		for sums := 0; ; sums++ {
-			said, from, to, ok := money.LastSaid(rest[:at])
-			if !ok && to == 0 {
-				break
-			}
-			if sums == MaxLines { // each takes time, and no line of a bill may be lost
-				return text, false
-			}
-			// A small number is one of the name, VAT 18 %; one that cannot be read ends its line.
-			at = from - len(currencyBefore.FindString(rest[:from]))
-			if ok && said.Value.LessThan(leastAmount) || !ok && to-from < len("1000") {
-				continue
-			}
-			lines = rest[from:to] + "\n" + strings.TrimSpace(rest[to:]) + " " + lines
-			rest = rest[:from]
-		}
-		lines = rest + lines
-	}
-	known := 0
-	for _, line := range FromText(lines) {
-		if line.Amount != "" && len(candidates(line.Name)) > 0 {
-			known++
-		}
-	}
-	return lines, known > 1
-}
-
-// leastAmount is less than any charge in shillings.
-var leastAmount = decimal.New(1, 3)
-
 // Judge compares a bill with what is owed; false when no line has an amount.
 func (c Check) Judge(lines []Line) (Answer, bool) {
 	j := judge{Check: c, ranges: c.ranges(), rate: c.Terms.Rate}
@@ -223,37 +146,402 @@ func (c Check) Judge(lines []Line) (Answer, bool) {
 	return j.answer, true
 }
 
-var dollar = regexp.MustCompile(`(?i)\busd\b|\$|\bus dollars?\b|\bdola\b`)
+// judge is a check in the making.
+type judge struct {
+	Check
 
-// sumInDollars matches dollars that belong to a number; foreign matches other currencies beside one.
+	ranges map[string]owed
+	rate   decimal.Decimal
+	answer Answer
+	stated *decimal.Decimal
+}
+
+// ranges returns what each charge may be for the car on the day of the bill.
+func (c Check) ranges() map[string]owed {
+	all := map[string]owed{}
+	var e vehicle.Estimate // without a car, for the lines that need none
+	if c.Estimate != nil {
+		e = *c.Estimate
+	}
+	if c.Terms.Landing == nil {
+		day := c.Day.In(localtime.Zone).Format(time.DateOnly)
+		c.Terms.Landing = &vehicle.LandingDays{From: day, To: day}
+	}
+	on := true
+	costs := vehicle.Costs{}
+	if c.Terms.Costs != nil {
+		costs = *c.Terms.Costs
+	}
+	for _, comprehensive := range []bool{true, false} { // either insurance may be on the bill
+		one := costs
+		one.Comprehensive = nil
+		if comprehensive {
+			one.Comprehensive = &on
+		}
+		terms := c.Terms
+		terms.Costs = &one
+		for _, l := range c.Tables.Calculate(e, terms, c.Day).DriveAway.Lines {
+			if c.Estimate == nil && !slices.Contains(withoutCar, l.Code) {
+				continue
+			}
+			all[l.Code] = owed{l.LowTZS.Decimal(), l.AmountTZS.Decimal(), l.HighTZS.Decimal(), Source{l.Source, l.Date}, l.Name}
+		}
+	}
+	tra := Source{"TRA " + e.Tax.ReferenceNumber, e.AsOf}
+	for _, p := range c.Tables.TaxParts(e, c.Terms, c.Day) {
+		all[p.Code] = owed{p.Low, p.High, p.High, tra, vehicle.Text{}}
+	}
+	var port owed
+	for _, code := range portParts {
+		if of, ok := all[code]; ok {
+			port = owed{port.low.Add(of.low), port.likely.Add(of.likely), port.high.Add(of.high), of.source, vehicle.Text{}}
+		}
+	}
+	if port.high.IsPositive() {
+		all["port_charges"] = port
+	}
+	for code, of := range all { // outward, to whole shillings
+		all[code] = owed{of.low.Floor(), of.likely.Round(0), of.high.Ceil(), of.source, of.name}
+	}
+	return all
+}
+
 var (
-	sumInDollars  = regexp.MustCompile(`(?i)(?:\$|\b(?:usd?|dollars?|dola))[.:]?\s*\d|\d\s*(?:\$|(?:usd?|dollars?|dola)\b)`)
-	foreign       = `(?:€|£|\b(?:eur|euros?|gbp|pounds?|pauni|kes|kshs?|ugx|ushs?|rwf|zmw|zar|aed|cny|rmb|yuan|inr)\b)`
-	foreignBefore = regexp.MustCompile(`(?i)` + foreign + `[.:]?\s*$`)
-	foreignAfter  = regexp.MustCompile(`(?i)^\s*` + foreign)
+	portParts = []string{"wharfage", "handling", "corridor_levy", "port_infrastructure", "green_port"}
+	taxParts  = []string{"import_duty", "excise_duty", "excise_due_to_age", "vat", "processing_fee", "railway_levy"}
+	// sums are charges that hold others.
+	sums = map[string][]string{
+		"import_taxes": taxParts, "port_charges": portParts,
+		"taxes_total": append(slices.Clone(taxParts), "import_taxes", "hiv_levy", "registration"),
+	}
+	// withoutCar are charges whose range is the same for every car.
+	withoutCar = []string{"clearing_agent", "delivery_order", "plate", "third_party_insurance"}
+	// repeatable are charges of which a bill may have several lines.
+	repeatable = []string{"port_storage", "inland_delivery"}
+	// abroad are charges that are not paid inside Tanzania.
+	abroad = []string{"freight", "insurance", "inspection"}
 )
 
-// asked is the last amount of a text.
-type asked struct {
-	value    decimal.Decimal
-	currency string // USD or TZS; "" when the text names none
-	before   string // what stands before the number
-	isThere  bool   // there is a number, whether it can be read or not
+// read adds a line of the bill, or takes its total.
+func (j *judge) read(row int, line Line) {
+	of, ok := amountIn(line.Amount)
+	inUSD := cmp.Or(of.currency, line.Currency) == "USD"
+	amount := of.value
+	if inUSD {
+		amount = amount.Mul(j.rate)
+	}
+	amount = amount.Round(0)
+	if ok && isTotal(line.Name) {
+		j.stated = &amount
+		return
+	}
+	l := Judged{Row: row, Name: line.Name}
+	if !ok {
+		l.Verdict, l.Text = Unknown, message.SayCoded("bill/no_amount", nil)
+		if isTotal(nameIn(line.Name)) {
+			inName, _ := amountIn(line.Name)
+			l.Text, l.isHeading = message.SayCoded("bill/no_total", nil), !of.isThere && !inName.isThere
+		}
+		j.answer.Lines = append(j.answer.Lines, l)
+		return
+	}
+	l.amount, l.AmountTZS = amount, tzs(amount)
+	l.Codes = candidates(line.Name)
+	if len(l.Codes) > 1 {
+		l.Codes = j.byAmount(l.Codes, amount)
+	}
+	if len(l.Codes) == 1 {
+		l.Code, l.Codes = l.Codes[0], nil
+	}
+	if inUSD && !slices.Contains(abroad, l.Code) {
+		l.Also = append(l.Also, inDollars)
+	}
+	j.answer.Lines = append(j.answer.Lines, l)
 }
 
-// amountIn returns the last amount of a text; false without one that can be read, and for one that
-// is neither in shillings nor in dollars.
-func amountIn(text string) (amount asked, ok bool) {
-	said, from, to, ok := money.LastSaid(text)
-	before := text[:from]
-	currency := said.Currency
-	switch {
-	case currency != "" || !dollar.MatchString(text):
-	case sumInDollars.MatchString(before): // the dollars are of another sum
-		currency = "TZS"
-	default:
-		currency = "USD"
+// byAmount returns the only one of several charges whose range an amount fits, or all.
+func (j *judge) byAmount(codes []string, amount decimal.Decimal) []string {
+	var fit []string
+	for _, code := range codes {
+		if of, ok := j.ranges[code]; ok && of.holds(amount) {
+			fit = append(fit, code)
+		}
 	}
-	ok = ok && currency != "JPY" && !foreignBefore.MatchString(before) && !foreignAfter.MatchString(text[to:])
-	return asked{said.Value, currency, before, to > 0}, ok
+	if len(fit) == 1 {
+		return fit
+	}
+	return codes
 }
+
+// settleTaxes decides whether a sum of the taxes holds levy and registration too.
+func (j *judge) settleTaxes() {
+	for i := range j.answer.Lines {
+		l := &j.answer.Lines[i]
+		if l.Code != "import_taxes" {
+			continue
+		}
+		inside := func(code string) bool {
+			of, ok := j.ranges[code]
+			return ok && of.holds(l.amount)
+		}
+		if !inside("import_taxes") && (inside("taxes_total") || !j.has("registration")) {
+			l.Code = "taxes_total"
+		}
+	}
+}
+
+// duplicates marks what is billed twice: the same charge again, a part beside its sum, and
+// the inspection at destination beside another inspection.
+func (j *judge) duplicates() {
+	seen := map[string]bool{}
+	for i := range j.answer.Lines {
+		l := &j.answer.Lines[i]
+		code := l.Code
+		if code == "inspection" && !j.fromJapan() {
+			code = "tbs_destination"
+		}
+		if code == "" || slices.Contains(repeatable, code) {
+			continue
+		}
+		again := seen[code]
+		for sum, parts := range sums {
+			again = again || slices.Contains(parts, code) && j.has(sum) && sum != code
+		}
+		if again {
+			l.Verdict = Duplicate
+		}
+		seen[code] = true
+	}
+}
+
+func (j *judge) has(code string) bool {
+	return slices.ContainsFunc(j.answer.Lines, func(l Judged) bool { return l.Code == code })
+}
+
+// decide gives a line its verdict and its words.
+func (j *judge) decide(l *Judged) {
+	switch {
+	case l.AmountTZS == "":
+		return
+	case l.Code == "" && len(l.Codes) > 1:
+		l.Verdict, l.Text = Ambiguous, message.SayCoded("bill/ambiguous", nil)
+		return
+	case l.Code == "":
+		l.Codes, l.Verdict, l.Text = nil, Unknown, message.SayCoded("bill/unknown", nil)
+		return
+	}
+	of := chargeOf(l.Code)
+	l.Issuer, l.Pay = of.issuer, of.pay
+	owed, known := j.ranges[l.Code]
+	if l.Code == "clearing_agent" {
+		owed, known = j.agent(owed)
+	}
+	switch {
+	case l.Verdict == Duplicate:
+		l.over, l.Text = l.amount, message.SayCoded("bill/duplicate", nil)
+		l.OverTZS = tzs(l.over)
+	case j.isNotOwed(l.Code, known):
+		l.Verdict, l.over, l.Text = NotOwed, l.amount, message.SayCoded("bill/not_owed."+j.whyNotOwed(l.Code), nil)
+		l.OverTZS = tzs(l.over)
+	case !known:
+		l.Verdict, l.Text = Unknown, message.SayCoded("bill/"+j.whyUnknown(l.Code), nil)
+	default:
+		l.Bound, l.LowTZS, l.LikelyTZS, l.HighTZS = of.bound, tzs(owed.low), tzs(owed.likely), tzs(owed.high)
+		l.Sources, l.of = []Source{owed.source}, owed
+		j.compare(l, owed)
+	}
+}
+
+func chargeBound(code string) string {
+	if code == "" {
+		return ""
+	}
+	return chargeOf(code).bound
+}
+
+// agent returns the range of the agent's fee: the minimum is at the lower of the two rates.
+func (j *judge) agent(usual owed) (owed, bool) {
+	if j.answer.date < agentSince {
+		return usual, usual.high.IsPositive()
+	}
+	rate := j.rate
+	if j.Estimate != nil {
+		rate = decimal.Min(rate, traRate(j.Estimate.Tax, rate))
+	}
+	usual.low = leastAgent.Mul(rate).Floor()
+	return usual, usual.high.IsPositive()
+}
+
+// leastAgent is the statutory minimum of a clearing agent since 20 March 2026, in dollars
+// (GN 83 of 2026).
+var leastAgent = decimal.NewFromInt(130)
+
+// agentSince is its first day.
+const agentSince = "2026-03-20"
+
+// traRate returns the shillings for a dollar of the authority's answer.
+func traRate(tax vehicle.Tax, otherwise decimal.Decimal) decimal.Decimal {
+	usd := tax.TotalImportTaxesInUSD.Decimal()
+	if !usd.IsPositive() {
+		return otherwise
+	}
+	return tax.TotalImportTaxesInTZS.Decimal().Div(usd)
+}
+
+func (j *judge) isNotOwed(code string, known bool) bool { return !known && j.whyNotOwed(code) != "" }
+
+// whyNotOwed returns why a charge is not owed; "" when it may be.
+func (j *judge) whyNotOwed(code string) string {
+	switch {
+	case code == "port_infrastructure" && j.answer.date < pidSince:
+		return "pid"
+	case code == "tbs_destination" && j.fromJapan() && j.inspected():
+		return "tbs"
+	case code == "penalty" && j.fromJapan() && j.inspected():
+		return "penalty"
+	}
+	return ""
+}
+
+// pidSince is the first day on which the port infrastructure charge may be charged.
+const pidSince = "2026-07-01"
+
+// whyUnknown returns why nothing can be said of a charge that is recognised.
+func (j *judge) whyUnknown(code string) string {
+	switch {
+	case code == "penalty", code == "tbs_destination" && j.fromJapan():
+		return "unknown.certificate"
+	case j.Estimate == nil:
+		return "unknown.car"
+	case code == "port_storage":
+		return "unknown.days"
+	}
+	return "unknown.range"
+}
+
+// fromJapan reports whether the car is known to be shipped from Japan.
+func (j *judge) fromJapan() bool {
+	if j.Estimate == nil {
+		return false
+	}
+	return shippedFrom(j.Estimate) == "JAPAN"
+}
+
+// shippedFrom returns the country from which a car comes; "" when it is not known.
+func shippedFrom(e *vehicle.Estimate) string { return cmp.Or(e.Car.LocatedIn, e.Tax.Country) }
+
+// inspected reports whether the caller says that the car was inspected before shipment.
+func (j *judge) inspected() bool { return j.Terms.Costs != nil && j.Terms.Costs.InspectionUSD != nil }
+
+// compare judges an amount by its range.
+func (j *judge) compare(l *Judged, of owed) {
+	const leastOfLow, hundred = 80, 100 // percent, of what is bound by tariff or authority
+	v := message.Values{"low": of.low.String(), "high": of.high.String()}
+	firm := l.Bound == boundTariff || l.Bound == boundAuthority
+	switch {
+	case l.Bound == boundLaw && l.amount.LessThan(of.low),
+		firm && l.amount.Mul(decimal.NewFromInt(hundred)).LessThan(of.low.Mul(decimal.NewFromInt(leastOfLow))):
+		l.Verdict = Below
+	case firm && l.amount.GreaterThan(of.high):
+		l.Verdict, l.over = Above, l.amount.Sub(of.high)
+		l.OverTZS = tzs(l.over)
+	case l.amount.GreaterThan(of.high):
+		l.Verdict = OwnPrice
+	default:
+		l.Verdict = Within
+	}
+	l.Text = message.SayCoded("bill/"+l.Verdict, v)
+}
+
+// missing lists what is not on the bill and will still come.
+func (j *judge) missing() {
+	if j.Estimate == nil {
+		return
+	}
+	for _, c := range charges {
+		of, ok := j.ranges[c.code]
+		isSum, optional := sums[c.code] != nil, c.code == "comprehensive_insurance"
+		if !ok || !of.high.IsPositive() || slices.Contains(abroad, c.code) || optional || isSum || j.covered(c.code) {
+			continue
+		}
+		v := message.Values{"low": of.low.String(), "high": of.high.String()}
+		name := of.name
+		if name.EN == "" {
+			name = vehicle.Text{EN: c.names[0], SW: c.names[0]}
+		}
+		owed := Owed{c.code, name, tzs(of.low), tzs(of.high), message.Say("bill_missing/"+c.bound, v)}
+		j.answer.Missing = append(j.answer.Missing, owed)
+	}
+}
+
+// covered reports whether a bill has a charge, or a sum that holds it.
+func (j *judge) covered(code string) bool {
+	if j.has(code) || code == "third_party_insurance" && j.has("comprehensive_insurance") {
+		return true
+	}
+	for sum, parts := range sums {
+		if slices.Contains(parts, code) && j.has(sum) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(j.answer.Lines, func(l Judged) bool { return slices.Contains(l.Codes, code) })
+}
+
+// conclude sums the bill up.
+func (j *judge) conclude() {
+	a := &j.answer
+	if j.stated != nil { // Total may be a heading too
+		a.Lines = slices.DeleteFunc(a.Lines, func(l Judged) bool { return l.isHeading })
+	}
+	billed, questioned, firm, unexplained := decimal.Zero, decimal.Zero, decimal.Zero, decimal.Zero
+	clean := true
+	var rows []string
+	for _, l := range a.Lines {
+		billed, questioned = billed.Add(l.amount), questioned.Add(l.over)
+		if chargeBound(l.Code) != boundEstimate {
+			firm = firm.Add(l.over)
+		}
+		switch l.Verdict {
+		case Unknown, Ambiguous:
+			unexplained, clean = unexplained.Add(l.amount), false
+		case Above, Below, Duplicate, NotOwed:
+			clean = false
+			rows = append(rows, decimal.NewFromInt(int64(l.Row)).String())
+		}
+	}
+	a.BilledTZS, a.QuestionedTZS, a.Unexplained = tzs(billed), tzs(questioned), tzs(unexplained)
+	if j.stated != nil {
+		differs := j.stated.Sub(billed)
+		a.StatedTZS = tzs(*j.stated)
+		if !differs.IsZero() {
+			a.SumDiffersTZS, clean = tzs(differs), false
+		}
+	}
+	const twentieth = 20
+	switch {
+	case j.Estimate != nil && firm.Mul(decimal.NewFromInt(twentieth)).GreaterThan(billed):
+		a.Verdict = tooHigh
+	case clean:
+		a.Verdict = Fits
+	default:
+		a.Verdict = ask
+	}
+	a.Text = a.head(rows)
+	a.Note = message.Say("bill_head/note", nil)
+}
+
+// head returns the one thing to do.
+func (a *Answer) head(rows []string) vehicle.Sentence {
+	switch {
+	case len(rows) > 0:
+		return message.SayCoded("bill_head/lines", message.Values{"rows": strings.Join(rows, ", ")})
+	case a.SumDiffersTZS != "":
+		return message.SayCoded("bill_head/sum", nil)
+	case a.Verdict == Fits:
+		return message.SayCoded("bill_head/fits", nil)
+	}
+	return message.SayCoded("bill_head/unexplained", nil)
+}
+
+// tzs returns an amount of money as the answers have it: 450000.00.
+func tzs(amount decimal.Decimal) string { return amount.StringFixed(2) }

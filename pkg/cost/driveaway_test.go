@@ -2,6 +2,8 @@ package cost_test
 
 import (
 	"encoding/json"
+	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -10,11 +12,11 @@ import (
 
 	"ushuru/pkg/cost"
 	"ushuru/pkg/duty"
+	"ushuru/pkg/golden"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/money"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/vehicle"
-
-	"ushuru/pkg/golden"
 )
 
 func dec(text string) decimal.Decimal { return decimal.RequireFromString(text) }
@@ -134,3 +136,152 @@ func TestCodesNameEveryLine(t *testing.T) {
 		t.Errorf("got taxes %s", got)
 	}
 }
+
+// axio returns what the demo reads and matches of its first car, a Corolla Axio made in
+// 2019, and the simulated authority's answer of 22 November 2026.
+func axio(t *testing.T) (e vehicle.Estimate) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/axio-estimate.json")
+	if err == nil {
+		err = json.Unmarshal(data, &e)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// Bought on 22 November the Axio lands in January, when it is eight years old: the
+// headline is the cost after the step, not that of a car that lands today.
+func TestTheAxioOfTheDemoLandsAfterTheStep(t *testing.T) {
+	now := time.Date(2026, 11, 22, 9, 0, 0, 0, localtime.Zone)
+	summaryFor := func(days *vehicle.LandingDays) vehicle.Summary {
+		return cost.Embedded().Calculate(axio(t), vehicle.Terms{Landing: days}, now).Summary
+	}
+	bought, december := summaryFor(nil), summaryFor(&vehicle.LandingDays{From: "2026-12-20", To: "2026-12-20"})
+	if got := bought.OnTheRoad.TZS; got != 39_270_000 || bought.Landing.Likely != "2027-01-28" {
+		t.Errorf("bought today: %d, landing on %s", got, bought.Landing.Likely)
+	}
+	if got := december.OnTheRoad.TZS; got != 34_120_000 || december.IfLandedBy != nil {
+		t.Errorf("landing on 20 December: %d, %+v", got, december.IfLandedBy)
+	}
+	if by := bought.IfLandedBy; by == nil || by.Date != "2026-12-31" || *by.OnTheRoad != *december.OnTheRoad {
+		t.Errorf("if landed by: %+v, want %+v", by, december.OnTheRoad)
+	}
+	if low := bought.OnTheRoad.LowTZS; low > 39_270_000 || bought.OnTheRoad.HighTZS < 39_270_000 {
+		t.Errorf("the headline lies outside its range: %+v", bought.OnTheRoad)
+	}
+	got, err := json.MarshalIndent(map[string]vehicle.Summary{"bought": bought, "landing on 20 December": december}, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "testdata/axio-summary.json", string(got)+"\n")
+}
+
+// The taxes of a year on landing are those of a car with a low price that lands then.
+func TestTaxesOnLandingAreThoseOfTheEstimate(t *testing.T) {
+	now := time.Date(2026, 11, 22, 9, 0, 0, 0, localtime.Zone)
+	e := vehicle.Estimate{Tax: answer(now, 2019, 1500, "PETROL", "4000"), AsOf: now.Format(time.RFC3339)}
+	rates := map[string]bool{}
+	for _, day := range []string{"2026-12-31", "2027-01-01", "2028-01-01"} {
+		landing := &vehicle.LandingDays{From: day, To: day}
+		got := cost.Embedded().OnLanding(e, landing, now)
+		priced := e
+		priced.Car.FOBPriceUSD = number("1")
+		summary := cost.Embedded().Calculate(priced, vehicle.Terms{Landing: landing}, now).Summary
+		own := summary.Taxes.OnAuthority
+		if apart := got.TotalTaxesInTZS.Decimal().Sub(decimal.NewFromInt(own.TZS)).Abs(); got.Landing != day || apart.GreaterThan(dec("5000")) {
+			t.Errorf("%s: %+v, in the summary %d", day, got, own.TZS)
+		}
+		rates[got.ExciseDueToAgePercent.String()] = true
+	}
+	if len(rates) < 2 {
+		t.Errorf("another year of age changes nothing: %v", rates)
+	}
+	usual := cost.Embedded().OnLanding(e, nil, now)
+	if usual.Landing <= "2026-12-31" || usual.TotalTaxesInTZS.Decimal().LessThanOrEqual(e.Tax.TotalTaxesInTZS.Decimal()) {
+		t.Errorf("on the usual day: %+v, today %s", usual, e.Tax.TotalTaxesInTZS)
+	}
+}
+
+// However a caller comes to a cost, it is the same to the cent: at once or from a cached
+// estimate that was made on other terms, plain, with months or with a highest price.
+func TestEveryWayGivesOneTotal(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(28, 13))
+	tables := cost.Embedded()
+	for range testenv.Pick(40, 10) {
+		q := randomQuote(r)
+		plain := tables.Calculate(q.estimate, q.terms, q.now)
+		others := q.terms
+		others.ByMonth, others.Target = true, &vehicle.Target{OnTheRoadTZS: *number("40000000")}
+		cached := asCached(t, tables.Apply(q.estimate, vehicle.Terms{Rate: dec("2471")}, q.now))
+		for name, e := range map[string]vehicle.Estimate{
+			"applied":              tables.Apply(q.estimate, q.terms, q.now),
+			"with months and bid":  tables.Apply(q.estimate, others, q.now),
+			"of a cached estimate": tables.Apply(cached, q.terms, q.now),
+			"applied twice":        tables.Apply(tables.Apply(cached, others, q.now), q.terms, q.now),
+		} {
+			if got, want := asText(t, e.DriveAway), asText(t, plain.DriveAway); got != want {
+				t.Fatalf("%s:\n%s, want\n%s", name, got, want)
+			}
+			e.Summary.ByMonth = nil
+			if got, want := asText(t, e.Summary), asText(t, plain.Summary); got != want {
+				t.Fatalf("%s:\n%s, want\n%s", name, got, want)
+			}
+		}
+		// A month is the cost of a landing in it.
+		months := tables.Apply(q.estimate, others, q.now).Summary.ByMonth.Months
+		month := months[1+r.IntN(len(months)-1)]
+		first, err := time.ParseInLocation("2006-01", month.Month, q.now.Location())
+		if err != nil {
+			t.Fatal(err)
+		}
+		landing := onDays(q.terms.Rate, first, first.AddDate(0, 1, -1))
+		landing.Costs = q.terms.Costs
+		if got, want := asText(t, month.OnTheRoad), asText(t, tables.Calculate(q.estimate, landing, q.now).Summary.OnTheRoad); got != want {
+			t.Fatalf("%s: %s, want %s", month.Month, got, want)
+		}
+	}
+}
+
+// asCached returns an estimate as it comes out of the cache.
+func asCached(t *testing.T, e vehicle.Estimate) (cached vehicle.Estimate) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(asText(t, e)), &cached); err != nil {
+		t.Fatal(err)
+	}
+	return cached
+}
+
+func asText(t *testing.T, v any) string {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// landed returns the cost of a car that lands today.
+func landed(
+	tables *cost.Tables, e vehicle.Estimate, rate decimal.Decimal, now time.Time,
+) (vehicle.DriveAway, []vehicle.Warning) {
+	answer := tables.Calculate(e, onDays(rate, now, now), now)
+	return answer.DriveAway, answer.Warnings
+}
+
+// landedByNewYear returns the cost of a car that lands from today to the next 1
+// January, so that the step of its age counts.
+func landedByNewYear(e vehicle.Estimate, now time.Time) (vehicle.DriveAway, []vehicle.Warning) {
+	newYear := time.Date(now.In(localtime.Zone).Year()+1, time.January, 1, 0, 0, 0, 0, localtime.Zone)
+	answer := cost.Embedded().Calculate(e, onDays(cost.DefaultRate, now, newYear), now)
+	return answer.DriveAway, answer.Warnings
+}
+
+// onDays returns the terms of a landing between two days.
+func onDays(rate decimal.Decimal, from, to time.Time) vehicle.Terms {
+	return vehicle.Terms{Rate: rate, Landing: &vehicle.LandingDays{From: dayOf(from), To: dayOf(to)}}
+}
+
+func dayOf(t time.Time) string { return t.In(localtime.Zone).Format(time.DateOnly) }

@@ -15,6 +15,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -37,113 +38,6 @@ type Tables struct {
 	law      *duty.Law
 }
 
-// line is one thing to pay, with its fees over time.
-type line struct {
-	Code string       `json:"code"`
-	Name vehicle.Text `json:"name"`
-	// Part is the part of the summary that the line belongs to; empty is portAndLocal.
-	Part string `json:"part,omitempty"`
-	Port bool   `json:"port,omitempty"` // it is part of the caller's figure for the port
-	// PaidIn is the currency in which the line must be paid; empty is not known. What is
-	// paid inside Tanzania is paid in shillings (GN 198 of 2025).
-	PaidIn string `json:"paid_in,omitempty"`
-	Fees   []fee  `json:"fees"`
-}
-
-// fee is what is charged in a period of time. An amount of 0 says that nothing is
-// charged then.
-type fee struct {
-	origin
-
-	From   string    `json:"from"`             // first day, 2006-01-02; empty has no beginning
-	Until  string    `json:"until"`            // last day; empty has no end
-	Only   countries `json:"only,omitempty"`   // countries that it is charged for; none is every one
-	Except countries `json:"except,omitempty"` // countries that it is not charged for
-
-	Amount price           `json:"amount"`
-	Low    *price          `json:"low"`   // nil is Amount
-	High   *price          `json:"high"`  // nil is Amount
-	Least  *price          `json:"least"` // nil has no minimum
-	VAT    decimal.Decimal `json:"vat"`   // fraction that comes on top
-	// VATInHigh is the fraction that comes on top of the upper bound alone, where it is
-	// not certain that it is charged.
-	VATInHigh decimal.Decimal `json:"vat_in_high"`
-	Clamp     *clamp          `json:"clamp"`
-
-	Remark string `json:"remark,omitempty"` // the code of a text of the table of texts, family basis
-	Basis  remark `json:"basis,omitzero"`   // an operator's own words, which follow the Remark
-}
-
-// origin says where a figure comes from.
-type origin struct {
-	Standing vehicle.Standing `json:"standing"`
-	Source   string           `json:"source"`
-	Date     string           `json:"date"`
-}
-
-func (o origin) check() error {
-	switch {
-	case !slices.Contains([]vehicle.Standing{vehicle.Official, vehicle.Quoted, vehicle.Typical}, o.Standing):
-		return errors.New("standing must be official, quoted or typical")
-	case o.Source == "" || o.Date == "":
-		return errors.New("source and date are required")
-	}
-	return nil
-}
-
-// line returns a line whose figure is of that origin.
-func (o origin) line() vehicle.CostLine {
-	return cited(vehicle.CostLine{Standing: o.Standing, Estimated: true, Date: o.Date}, o.Source)
-}
-
-// countries are the names of countries in capitals: one name, or a list.
-type countries []string
-
-// UnmarshalJSON decodes one name or a list of names.
-func (c *countries) UnmarshalJSON(data []byte) error {
-	var one string
-	if json.Unmarshal(data, &one) == nil {
-		*c = countries{one}
-		return nil
-	}
-	return json.Unmarshal(data, (*[]string)(c))
-}
-
-// has reports whether a country is among them.
-func (c countries) has(country string) bool {
-	return slices.ContainsFunc(c, func(name string) bool { return strings.EqualFold(name, country) })
-}
-
-// price is a value and what it is counted by.
-type price struct {
-	Value decimal.Decimal `json:"value"`
-	Unit  unit            `json:"unit"`
-}
-
-// unit is what a price is counted by. A value of USD and TZS is for the car,
-// the others are fractions but for that of a cubic metre.
-type unit string
-
-const (
-	perCarUSD unit = "USD"
-	perCarTZS unit = "TZS"
-	perM3     unit = "USD/m3"
-	ofCF      unit = "C&F"          // the listing's price with freight
-	ofCIF     unit = "CIF"          // the value that is taxed
-	ofDuty    unit = "import_duty"  // at that value
-	ofTaxes   unit = "import_taxes" // likewise, all of them
-)
-
-var units = []unit{perCarUSD, perCarTZS, perM3, ofCF, ofCIF, ofDuty, ofTaxes}
-
-// clamp are the least and the most USD of CIF for each cubic metre that a
-// fraction of CIF is computed on. Whether they hold is not sure: they widen
-// the range only.
-type clamp struct {
-	Low  decimal.Decimal `json:"low"`
-	High decimal.Decimal `json:"high"`
-}
-
 // volumes are the shipping volumes of bodies, for cars whose listing gives none.
 type volumes struct {
 	Source string `json:"source"`
@@ -160,6 +54,49 @@ type body struct {
 }
 
 const anyBody = "*"
+
+// landingTime is how long a car takes from the day on which it is bought to the day
+// on which it lands.
+type landingTime struct {
+	origin
+
+	Countries countries `json:"countries"` // where the car is bought; * is every other
+	FromDays  int       `json:"from_days"`
+	ToDays    int       `json:"to_days"`
+}
+
+// The lines whose amounts are not in a table but in the estimate.
+const (
+	codePrice        = "car_price"
+	codeTaxes        = "import_taxes"
+	codeHIV          = "hiv_levy"
+	codeRegistration = "registration"
+)
+
+// The lines of costs before the car arrives in Dar es Salaam, which are part of
+// its customs value.
+const (
+	codeFreight   = "freight"
+	codeInsurance = "insurance"
+	// These two are part of the cost only.
+	codeInspection = "inspection"
+	codeRadiation  = "radiation_check"
+)
+
+// The other lines that the caller decides on.
+const (
+	codeAgent         = "clearing_agent"
+	codePlates        = "plate"
+	codeTBS           = "tbs_destination"
+	codeThirdParty    = "third_party_insurance"
+	codeComprehensive = "comprehensive_insurance"
+	codePort          = "port_charges" // all of the port, as one figure of the caller
+	codeStorage       = "port_storage"
+	codeInland        = "inland_delivery"
+	codeBank          = "bank_fee"
+	codeOther         = "other_costs"
+	codePID           = "port_infrastructure"
+)
 
 //go:embed tables.json
 var tablesJSON []byte
@@ -290,4 +227,162 @@ func (v volumes) of(names ...string) body {
 		}
 	}
 	return body{} // check makes sure that there is one
+}
+
+// problems are what is wrong with tables.
+type problems []error
+
+// whenf adds a problem on a condition.
+func (p *problems) whenf(is bool, format string, args ...any) {
+	if is {
+		*p = append(*p, fmt.Errorf(format, args...))
+	}
+}
+
+// of adds the problem of a part, with its name before it.
+func (p *problems) of(part string, err error) { p.whenf(err != nil, "%s: %w", part, err) }
+
+// check returns every problem of the tables.
+func (t *Tables) check() error {
+	p := make(problems, 0, len(t.lines))
+	seen := map[string]bool{}
+	for _, l := range t.lines {
+		p.of(fmt.Sprintf("line %q", l.Code), l.check())
+		p.whenf(seen[l.Code], "line %q is repeated", l.Code)
+		seen[l.Code] = true
+	}
+	_, err := time.Parse(time.DateOnly, t.checked)
+	p.whenf(err != nil, "checked: %q is not a date; example: 2026-11-23", t.checked)
+	return errors.Join(append(p, t.volumes.check(), t.checkLandings(), t.storage.check())...)
+}
+
+// checkLandings returns every problem of the landing times.
+func (t *Tables) checkLandings() error {
+	var p problems
+	for _, l := range t.landings {
+		p.whenf(len(l.Countries) == 0, `landings: countries are required; "*" is every other`)
+		p.whenf(l.FromDays < 0 || l.ToDays < l.FromDays || l.ToDays > maxLandingDays,
+			"landings: %v: it must be 0 ≤ from_days ≤ to_days ≤ %d", l.Countries, maxLandingDays)
+		p.of(fmt.Sprintf("landings: %v", l.Countries), l.check())
+	}
+	p.whenf(t.landingTime("").Source == "", `landings: the country "*" is required for all others`)
+	return errors.Join(p...)
+}
+
+// maxLandingDays is longer than any voyage.
+const maxLandingDays = 365
+
+func (v volumes) check() error {
+	var p problems
+	p.whenf(v.Source == "" || v.Date == "", "volumes: source and date are required")
+	fallback := false
+	for _, b := range v.Bodies {
+		isKnown := b.Low.IsPositive() || b.Typical.IsPositive() || b.High.IsPositive()
+		isOrdered := !b.Typical.LessThan(b.Low) && !b.High.LessThan(b.Typical) && !b.High.GreaterThan(maxM3)
+		p.whenf(isKnown && !b.Low.IsPositive() || !isOrdered,
+			"volume of %v: it must be low ≤ typical ≤ high in cubic metres", b.Names)
+		fallback = fallback || slices.Contains(b.Names, anyBody)
+	}
+	p.whenf(!fallback, `volumes: a body "*" is required for all others`)
+	return errors.Join(p...)
+}
+
+// maxM3 is more than any vehicle takes on a ship, in cubic metres.
+var maxM3 = decimal.NewFromInt(300)
+
+// Factors are what the fee of a line was multiplied by on paid bills: the middle one, and
+// the bounds of most.
+type Factors struct {
+	Low, Middle, High decimal.Decimal
+	Source            string
+	Date              string // of the last bill: 2026-11
+}
+
+// InForce returns the number of the fee of a line that is in force for a country on a day;
+// false for none, and for a line that is no fee of the tables.
+func (t *Tables) InForce(code, country string, day time.Time) (number int, ok bool) {
+	l, ok := t.table(code)
+	if !ok {
+		return 0, false
+	}
+	f, _ := l.inForce(dateOf(day), country)
+	if f == nil {
+		return 0, false
+	}
+	return slices.IndexFunc(l.Fees, func(g fee) bool {
+		return g.From == f.From && slices.Equal(g.Only, f.Only) && slices.Equal(g.Except, f.Except)
+	}), true
+}
+
+// Override returns an operator's file in which fees are multiplied, by the code of their
+// line and their number in it. The other fees of such a line stay.
+func (t *Tables) Override(factors map[string]map[int]Factors) ([]byte, error) {
+	lines := []line{}
+	for _, l := range t.lines {
+		if len(factors[l.Code]) == 0 {
+			continue
+		}
+		l.Fees = slices.Clone(l.Fees)
+		for number, by := range factors[l.Code] {
+			f := &l.Fees[number]
+			amount := f.Amount
+			scaled := func(factor decimal.Decimal) price {
+				const places = 4
+				return price{amount.Value.Mul(factor).Round(places), amount.Unit}
+			}
+			low, high := scaled(by.Low), scaled(by.High)
+			f.Amount, f.Low, f.High, f.VATInHigh = scaled(by.Middle), &low, &high, decimal.Zero
+			f.Source, f.Date, f.Remark = by.Source, by.Date, ""
+		}
+		lines = append(lines, l)
+	}
+	data, err := json.MarshalIndent(map[string]any{"lines": lines}, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	_, err = Parse(data)
+	return data, err
+}
+
+// Row is a fee of the tables as people read it.
+type Row struct {
+	Code      string `json:"code"`
+	Days      string `json:"days,omitempty"`      // on which it is charged; empty is every day
+	Countries string `json:"countries,omitempty"` // empty is every one
+	Value     string `json:"value"`
+	Standing  string `json:"standing"`
+	Source    string `json:"source"`
+	Date      string `json:"date"`
+}
+
+// Rows returns every fee of the tables, in their order.
+func (t *Tables) Rows() (rows []Row) {
+	for _, l := range t.lines {
+		for _, f := range l.Fees {
+			rows = append(rows, Row{
+				l.Code, days(f.From, f.Until), f.countries(), f.value(), string(f.Standing), f.Source, f.Date,
+			})
+		}
+		if s := t.storage; l.Code == codeStorage {
+			value := s.PerDay.String() + "USD/m3/day(" + s.Later.String() + ")"
+			rows = append(rows, Row{l.Code, "", "", value, string(s.Standing), s.Source, s.Date})
+		}
+	}
+	return rows
+}
+
+func days(from, until string) string {
+	if from == "" && until == "" {
+		return ""
+	}
+	return from + ".." + until
+}
+
+// OtherRules returns the tax rules that are announced or stayed, with their sources.
+func (t *Tables) OtherRules() (rows []Row) {
+	for _, r := range t.law.Others() {
+		e := r.Evidence["state"]
+		rows = append(rows, Row{"tax_rules", days(r.From, ""), "", string(r.State), e.Grade, e.Source, r.From})
+	}
+	return rows
 }

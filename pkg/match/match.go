@@ -13,10 +13,17 @@
 package match
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
+	"sync"
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/match/facts"
+	"ushuru/pkg/match/selection"
 	"ushuru/pkg/message"
 	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
@@ -47,6 +54,103 @@ func (c Choice) because(why message.Notice) Choice {
 
 // joined returns two parts of a reason as one.
 func joined(a, b message.Notice) message.Notice { return a.Then("; ", b) }
+
+// Options of a Matcher. The zero value matches without an AI.
+type Options struct {
+	Facts   facts.Facts       // facts of the catalogue's labels, as far as known
+	Chooser selection.Chooser // decides where no code does; nil disables it
+}
+
+// Matcher finds cars in a catalogue. It caches the indexes of the last
+// catalogue. It is safe for concurrent use.
+type Matcher struct {
+	options Options
+	mu      sync.Mutex
+	cat     *catalogue.Catalogue
+	cache   *indexCache
+}
+
+// New returns a Matcher.
+func New(o Options) *Matcher { return &Matcher{options: o} }
+
+// indexes returns the indexes of a catalogue.
+func (m *Matcher) indexes(cat *catalogue.Catalogue) *indexCache {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.cat != cat {
+		m.cat, m.cache = cat, &indexCache{facts: m.options.Facts, made: map[*catalogue.Entries]*index{}}
+	}
+	return m.cache
+}
+
+// Choose finds the authority's label for a car: by make, chassis code and
+// model, without any I/O; where the listing has no usable code, by name, size,
+// fuel and year, with the Chooser if there is one. Its errors are of type
+// *Error (listing_incomplete without a make, no_match, ambiguous_match,
+// fuel_conflict) or the context's. A Chooser that fails is done without.
+func (m *Matcher) Choose(ctx context.Context, car vehicle.Car, cat *catalogue.Catalogue) (Choice, error) {
+	q, err := m.query(car, cat)
+	if err != nil {
+		return Choice{}, err
+	}
+	choice, err := m.chooseWithin(ctx, q)
+	if refused, ok := errors.AsType[*Error](err); ok && refused.Code == NoMatch && q.name.isForeign() {
+		return Choice{}, q.otherMakes(cat, m.indexes(cat), refused)
+	}
+	return choice, err
+}
+
+// chooseWithin chooses among the labels of the listing's make.
+func (m *Matcher) chooseWithin(ctx context.Context, q *query) (Choice, error) {
+	codes := listedCodes(q.car, q.entries)
+	if len(codes) == 0 {
+		return m.chooseByName(ctx, q)
+	}
+	if frame, ok := q.shortened(codes); ok {
+		return q.choose(frame)
+	}
+	if err := q.checkFrame(codes); err != nil {
+		return Choice{}, err
+	}
+	if len(codes) > 1 {
+		return q.chooseAmong(codes)
+	}
+	if m.options.Chooser != nil && q.isMisreading(codes[0]) {
+		return m.chooseMisread(ctx, q, codes[0])
+	}
+	return q.choose(codes[0])
+}
+
+// query prepares the search for a car. It refuses a car of an unknown make.
+func (m *Matcher) query(car vehicle.Car, cat *catalogue.Catalogue) (*query, error) {
+	indexes := m.indexes(cat)
+	entries, ok := cat.Of(car.Make)
+	switch {
+	case strings.TrimSpace(car.Make) == "":
+		return nil, acrossMakes(car, cat, indexes, refusal("listing_incomplete.make", sourced(car)))
+	case !ok:
+		return nil, acrossMakes(car, cat, indexes, refusal("no_match.make", values{"make": clip(car.Make)}))
+	}
+	q := newQuery(car, indexes.of(entries))
+	if mk, other := q.namesOtherMake(cat); other {
+		return nil, acrossMakes(car, cat, indexes, refusal("ambiguous_match.title",
+			q.values("make", entries.Make.Name, "title", mk.Name)))
+	}
+	return q, nil
+}
+
+// query is the search for one car within a make.
+type query struct {
+	car     vehicle.Car
+	entries *catalogue.Entries
+	index   *index
+	name    name
+	body    string // class of the listing's body
+}
+
+func newQuery(car vehicle.Car, x *index) *query {
+	return &query{car: car, entries: x.entries, index: x, name: readName(car, x), body: bodyClass(car.BodyType)}
+}
 
 // choose uses the best evidence that there is: the exact code under the named
 // model, then the code without its body letter under the named model, then the
@@ -232,4 +336,206 @@ func (q *query) decided(choice Choice, codes []chassis.Code) Choice {
 	choice.Adjustments = append(choice.Adjustments,
 		vehicle.Adjusted("modelCode", joinCodes(codes), choice.Code, "several_codes", q.values()))
 	return choice
+}
+
+// ChooseLabel accepts the label that the caller chose for a car, for example
+// after a refusal. The label must be one of the make's; otherwise the error is
+// no_match with candidates. Every value of the listing that differs from the
+// label's is an adjustment, and the match is low.
+func (m *Matcher) ChooseLabel(car vehicle.Car, cat *catalogue.Catalogue, modelBody string) (Choice, error) {
+	label, found := m.labelOf(car, cat, modelBody)
+	if !found {
+		refused := refusal("no_match.label", values{"entry": clip(modelBody), "make": clip(car.Make)})
+		if q, err := m.query(car, cat); err == nil {
+			refused = refused.with(q.scored(chassis.Code{}, nil))
+		}
+		return Choice{}, refused
+	}
+	q := newQuery(car, m.indexes(cat).of(entriesOf(cat, label.Make)))
+	choice := q.fuzzyChoice(vehicle.ByCaller, label, q.name.relationTo(label.Model)).because(message.New("match/chosen", nil))
+	choice.Adjustments = append(choice.Adjustments, q.conflicts(label)...)
+	if len(choice.Adjustments) == 0 {
+		chosen := vehicle.Adjusted("modelBody", q.car.Model, label.Text, "chosen", nil)
+		choice.Adjustments = append(choice.Adjustments, chosen)
+	}
+	return choice, nil
+}
+
+// labelOf finds a label of the listing's make by its text. A listing whose
+// make the authority does not know may have a label of any make.
+func (m *Matcher) labelOf(car vehicle.Car, cat *catalogue.Catalogue, modelBody string) (catalogue.Label, bool) {
+	wanted := foldLabel(modelBody)
+	makes := cat.Makes()
+	if entries, ok := cat.Of(car.Make); ok {
+		makes = []catalogue.Make{entries.Make}
+	}
+	var found []catalogue.Label
+	for _, mk := range makes {
+		for _, label := range cat.Labels(mk.Name) {
+			if label.Text == modelBody {
+				return label, true
+			}
+			if foldLabel(label.Text) == wanted {
+				found = append(found, label)
+			}
+		}
+	}
+	if len(found) != 1 {
+		return catalogue.Label{}, false
+	}
+	return found[0], true
+}
+
+// foldLabel folds case and white space, in which a typed label may differ.
+func foldLabel(text string) string { return strings.ToUpper(strings.Join(strings.Fields(text), " ")) }
+
+// conflicts lists the values of the listing that differ from a label's: model,
+// code, engine and body. Resolve compares year and fuel later.
+func (q *query) conflicts(label catalogue.Label) (adjusted []vehicle.Adjustment) {
+	if q.name.relationTo(label.Model) == other {
+		adjusted = append(adjusted, vehicle.Adjusted("model", q.car.Model, label.Model, "chosen_model", nil))
+	}
+	codes := listedCodes(q.car, q.entries)
+	if len(codes) == 0 && len(label.Codes) > 0 {
+		adjusted = append(adjusted, q.newCode(strings.Join(label.Codes, ", "))...)
+	}
+	if len(codes) > 0 && labelCode(label, codes[0].Code) == "" {
+		chosen := strings.Join(label.Codes, ", ")
+		adjusted = append(adjusted, vehicle.Adjusted("modelCode", codes[0].Raw, chosen, "chosen_code", nil))
+	}
+	fact := q.index.of(label).Fact
+	if ccFarOff(q.car.EngineCC, fact.CC) {
+		adjusted = append(adjusted, vehicle.Adjusted("engine_cc", q.car.EngineCC, fact.CC, "chosen_engine",
+			q.of("engine_cc", "cc", strconv.Itoa(fact.CC), "listed", strconv.Itoa(q.car.EngineCC))))
+	}
+	if bodiesConflict(q.body, bodyClass(label.Body)) {
+		adjusted = append(adjusted, vehicle.Adjusted("bodyType", q.car.BodyType, label.Body, "chosen_body", nil))
+	}
+	return adjusted
+}
+
+// The stable codes of refusals.
+const (
+	listingIncomplete = "listing_incomplete" // the listing lacks a field that is needed
+	NoMatch           = "no_match"           // the authority does not list the car
+	AmbiguousMatch    = "ambiguous_match"    // several entries fit, or the listing contradicts itself
+	fuelConflict      = "fuel_conflict"      // the entry that fits runs on another fuel
+	noCapacityBand    = "no_capacity_band"   // no engine band of the entry holds the car's engine size
+	AIUnavailable     = "ai_unavailable"     // the AI that must decide gave no answer; a retry can succeed
+	NotListed         = "not_listed"         // the authority returns an empty list for the label
+	YearNotListed     = "year_not_listed"    // it lists the label in years too far from the car's own only
+)
+
+// Error is a refusal to match. Its notice is for people, its code for programs.
+// Candidates are the entries that the car may be; none of them was accepted.
+type Error struct {
+	message.Notice
+
+	Candidates []vehicle.Candidate `json:"candidates,omitempty"`
+
+	scored []Scored // the same, with their scores
+	cause  error    // of AIUnavailable
+}
+
+// Unwrap returns the error of the AI with the code AIUnavailable, otherwise nil.
+func (e *Error) Unwrap() error { return e.cause }
+
+// Error returns the message.
+func (e *Error) Error() string { return e.Message }
+
+func refusal(key string, with values) *Error { return &Error{Notice: message.New("error/"+key, with)} }
+
+// whole returns a refusal and puts the given text into its text, in place of the named value.
+func (e *Error) whole(key, name string, with values, text message.Text) *Error {
+	said := message.SayWith("error/"+key, with, map[string]message.Text{name: text})
+	e.Text, e.Message = &said, said.EN
+	return e
+}
+
+// clip returns text of a listing for a message, at most 60 characters of it.
+func clip(s string) string { return fmt.Sprintf("%.60s", strings.TrimSpace(s)) }
+
+// reason explains in one sentence why a label was chosen.
+func (q *query) reason(code chassis.Code, listed string, label catalogue.Label, how relation) message.Notice {
+	key, as := "match/code", ""
+	if listed != code.Code {
+		as = "as"
+	}
+	if others := q.entries.ByCode(listed); len(others) > 1 {
+		key += ".several" + strings.Repeat("_", len(as)/2) + as
+		with := q.values("code", code.Code, "listed", listed, "models", models(others), "model", label.Model)
+		return q.ofFrame(code, message.New(key, with))
+	}
+	if as != "" {
+		key += "." + as
+	}
+	under := values{"code": code.Code, "listed": listed, "under": label.Make.Name + " " + label.Model}
+	why := q.ofFrame(code, message.New(key, under))
+	switch how {
+	case notGiven:
+		return joined(why, message.New("match/no_model", q.values()))
+	case form, sibling, unknown:
+		return joined(why, message.New("match/says_model", q.values("model", clip(q.car.Model))))
+	case same, other:
+	}
+	return why
+}
+
+// ofFrame adds to a reason that the code is that of a frame number.
+func (q *query) ofFrame(code chassis.Code, why message.Notice) message.Notice {
+	if !code.Frame {
+		return why
+	}
+	return joined(why, message.New("match/frame", nil))
+}
+
+// values are the values of a text, by name.
+type values = message.Values
+
+// values returns values by name, with the source of the car.
+func (q *query) values(pairs ...string) values { return sourced(q.car, pairs...) }
+
+func sourced(car vehicle.Car, pairs ...string) values {
+	with := values{"source": car.Source.Key()}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		with[pairs[i]] = pairs[i+1]
+	}
+	return with
+}
+
+// of returns values by name, with the source of a field of the car.
+func (q *query) of(field string, pairs ...string) values {
+	with := sourced(q.car, pairs...)
+	with["source"] = q.car.SourceOf(field).Key()
+	return with
+}
+
+// makeAdjustment reports a make that TRA spells otherwise. It is never nil.
+func (q *query) makeAdjustment(label catalogue.Label) []vehicle.Adjustment {
+	if chassis.Normalise(q.car.Make) == chassis.Normalise(label.Make.Name) {
+		return []vehicle.Adjustment{}
+	}
+	made := vehicle.Adjusted("make", q.car.Make, label.Make.Name, "make_name", values{"make": label.Make.Name})
+	return []vehicle.Adjustment{made}
+}
+
+// modelAdjustment reports a model that differs from the listing's. The field
+// model means that another name was substituted, which makes the match low; the
+// field modelBody means another form of the same name, which is minor. The variant of
+// the reason is that of a match by code, or empty.
+func (q *query) modelAdjustment(label catalogue.Label, how relation, variant string) []vehicle.Adjustment {
+	field, key, to := "modelBody", "", label.Text
+	switch how {
+	case notGiven:
+		key = "model_not_given" + variant
+	case form:
+		key = "model_form"
+	case sibling:
+		field, key, to = "model", "model_sibling"+variant, label.Model
+	case unknown:
+		field, key, to = "model", "model_unknown"+variant, label.Model
+	case same, other:
+		return nil
+	}
+	return []vehicle.Adjustment{vehicle.Adjusted(field, q.car.Model, to, key, q.values("model", label.Model))}
 }

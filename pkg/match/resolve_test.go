@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"sync"
@@ -367,4 +368,110 @@ func TestAYearFarFromTheCarsOwnNeedsConsent(t *testing.T) {
 			t.Errorf("%+v: %+v, %v", c, matched, err)
 		}
 	}
+}
+
+func TestConfidenceFollowsTheThreeRules(t *testing.T) {
+	adjusted := func(fields ...string) (all []vehicle.Adjustment) {
+		for _, field := range fields {
+			all = append(all, vehicle.Adjustment{Field: field})
+		}
+		return all
+	}
+	for _, c := range []struct {
+		matchType   vehicle.MatchType
+		adjustments []vehicle.Adjustment
+		want        vehicle.Confidence
+	}{
+		{vehicle.ExactCode, nil, vehicle.High},
+		{vehicle.ExactCode, adjusted("fuelType"), vehicle.Medium},
+		{vehicle.ExactCode, adjusted("modelCode", "fuelType"), vehicle.Medium},
+		{vehicle.ExactCode, adjusted("modelBody"), vehicle.Medium},
+		{vehicle.ExactCode, adjusted("country"), vehicle.Medium},
+		{vehicle.ExactCode, adjusted("capacityBand"), vehicle.Medium},
+		{vehicle.ExactCode, adjusted("yom"), vehicle.Low},
+		{vehicle.ExactCode, adjusted("model"), vehicle.Low},
+		{vehicle.ExactCode, adjusted("fuelType", "yom"), vehicle.Low},
+		{vehicle.LLMFuzzy, nil, vehicle.Medium},
+		{vehicle.LLMFuzzy, adjusted("fuelType"), vehicle.Low},
+		{vehicle.LLMFuzzy, adjusted("yom"), vehicle.Low},
+		{vehicle.LLMFuzzy, adjusted("model"), vehicle.Low},
+	} {
+		if got := Confidence(c.matchType, c.adjustments); got != c.want {
+			t.Errorf("%s with %v: %s, want %s", c.matchType, c.adjustments, got, c.want)
+		}
+	}
+}
+
+func TestADoubtfulYearIsNeverHigh(t *testing.T) {
+	for name, c := range map[string]struct {
+		car  vehicle.Car
+		want vehicle.Confidence
+	}{
+		"manufacture":   {vehicle.Car{Year: 2012, YearBasis: "manufacture"}, vehicle.High},
+		"registration":  {vehicle.Car{Year: 2012, YearBasis: "registration"}, vehicle.High},
+		"model":         {vehicle.Car{Year: 2012, YearBasis: "model"}, vehicle.Medium},
+		"title":         {vehicle.Car{Year: 2012, YearBasis: "title"}, vehicle.Medium},
+		"title differs": {vehicle.Car{Year: 2012, YearBasis: "manufacture", TitleYear: 2015}, vehicle.Medium},
+	} {
+		if got := yearConfidence(vehicle.High, c.car); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+		if got := yearConfidence(vehicle.Low, c.car); got != vehicle.Low {
+			t.Errorf("%s: low becomes %s", name, got)
+		}
+	}
+}
+
+func TestParseCapacityReadsEveryForm(t *testing.T) {
+	for text, want := range map[string]capacity{
+		"1001 - 1500 CC":     {1001, 1500},
+		"1,001-1,500cc":      {1001, 1500},
+		"1001 – 1500 CC":     {1001, 1500},
+		"1001 TO 1500":       {1001, 1500},
+		"10001 - 12000 CC":   {10001, 12000},
+		"ABOVE 2500 CC":      {2500, math.MaxInt},
+		"OVER 3000":          {3000, math.MaxInt},
+		"2501+":              {2501, math.MaxInt},
+		"2501 CC AND ABOVE":  {2501, math.MaxInt},
+		"2501":               {2501, math.MaxInt}, // the older form's top band
+		"UP TO 1000 CC":      {0, 1000},
+		"BELOW 1000":         {0, 1000},
+		"1000 CC AND BELOW":  {0, 1000},
+		"LESS THAN 1000 CC":  {0, 1000},
+		"NOT EXCEEDING 1000": {0, 1000},
+	} {
+		if got, ok := parseCapacity(text); !ok || got != want {
+			t.Errorf("%q: %v, %v; want %v", text, got, ok, want)
+		}
+	}
+	for _, text := range []string{"", "CC", "ELECTRIC", "1500 - 1001 CC", "1 - 2 - 3"} {
+		if got, ok := parseCapacity(text); ok {
+			t.Errorf("%q: %v, want none", text, got)
+		}
+	}
+}
+
+func TestPickBandIncludesBothBounds(t *testing.T) {
+	bands := []string{"ABOVE 2500 CC", "1501 - 2000 CC", "2001 - 2500 CC", "UP TO 1500 CC", "?"}
+	for cc, want := range map[int]string{
+		658: bands[3], 1500: bands[3], 1501: bands[1], 2000: bands[1], 2001: bands[2], 2500: bands[2], 2501: bands[0], 12000: bands[0],
+	} {
+		if got, adjusted, err := pickBand(vehicle.Car{EngineCC: cc}, 0, bands); got != want || adjusted != nil || err != nil {
+			t.Errorf("%d cc: %q, %v, %v; want %q", cc, got, adjusted, err, want)
+		}
+	}
+	_, _, err := pickBand(vehicle.Car{EngineCC: 1200}, 0, []string{"?"})
+	if refused, ok := errors.AsType[*Error](err); !ok || refused.Code != noCapacityBand {
+		t.Errorf("a band that cannot be read: %v", err)
+	}
+}
+
+func FuzzParseCapacity(f *testing.F) {
+	f.Add("1001 - 1500 CC")
+	f.Add("UP TO 99999999999 CC")
+	f.Fuzz(func(t *testing.T, text string) {
+		if c, ok := parseCapacity(text); ok && (c.low < 0 || c.low > c.high) {
+			t.Errorf("%q: %v", text, c)
+		}
+	})
 }

@@ -3,7 +3,9 @@ package tra
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync/atomic"
@@ -14,6 +16,7 @@ import (
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
+	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra/catalogue"
 	"ushuru/pkg/vehicle"
 )
@@ -126,16 +129,6 @@ type Calculation struct {
 	Stale bool // the figures have expired, and a warning says so
 }
 
-// calculationOf returns an answer with the warnings about it.
-func calculationOf(got cachedAnswer[calculation]) Calculation {
-	warnings := got.Answer.Warnings
-	if !got.fresh {
-		day := message.Values{"date": got.At.In(localtime.Zone).Format(time.DateOnly)}
-		warnings = append(slices.Clone(warnings), message.New("warning/"+WarnStale, day))
-	}
-	return Calculation{got.Answer.Tax, warnings, got.At, !got.fresh}
-}
-
 // Details returns the tax on one vehicle. It uses the id of the make m, not that
 // of v.
 func (a *Authority) Details(ctx context.Context, m catalogue.Make, v catalogue.Vehicle) (Calculation, error) {
@@ -151,10 +144,71 @@ func (a *Authority) Details(ctx context.Context, m catalogue.Make, v catalogue.V
 	return calculationOf(got), nil
 }
 
+// calculationOf returns an answer with the warnings about it.
+func calculationOf(got cachedAnswer[calculation]) Calculation {
+	warnings := got.Answer.Warnings
+	if !got.fresh {
+		day := message.Values{"date": got.At.In(localtime.Zone).Format(time.DateOnly)}
+		warnings = append(slices.Clone(warnings), message.New("warning/"+WarnStale, day))
+	}
+	return Calculation{got.Answer.Tax, warnings, got.At, !got.fresh}
+}
+
 // calculation is the cached answer about one vehicle.
 type calculation struct {
 	Tax      vehicle.Tax       `json:"tax"`
 	Warnings []vehicle.Warning `json:"warnings,omitempty"`
+}
+
+// calculation returns the function that requests a calculation.
+func (a *Authority) calculation(v catalogue.Vehicle) func(context.Context) (calculation, time.Duration, error) {
+	attempts := 0
+	return func(ctx context.Context) (calculation, time.Duration, error) {
+		tax, warnings, err := a.client.Details(ctx, v)
+		if err != nil {
+			return calculation{}, 0, err
+		}
+		reason := ""
+		if a.store.options.Implausible != nil {
+			reason = a.store.options.Implausible(tax, a.store.options.Now())
+		}
+		if reason == "" {
+			return calculation{Tax: tax, Warnings: warnings}, 0, nil
+		}
+		a.options.Log.ErrorContext(ctx, "TRA's calculator gave figures that cannot be right",
+			"reason", reason, "vehicle", v, "reference", tax.ReferenceNumber, "attempt", attempts+1)
+		why := errStaysImplausible
+		if attempts++; attempts <= min(maxImplausible, a.options.Retries) {
+			why = errImplausible
+		}
+		return calculation{}, 0, &Error{Kind: BadAnswer, Call: callDetails, Status: 200, cause: why}
+	}
+}
+
+// maxImplausible is how often implausible figures are requested again, with the
+// retries of calls as a bound.
+const maxImplausible = 2
+
+var (
+	// errImplausible is the cause of the failure of a call whose figures cannot be
+	// right, as long as the call is repeated.
+	errImplausible = errors.New("figures that cannot be right")
+	// errStaysImplausible is that of the last such call.
+	errStaysImplausible = errors.New("figures that cannot be right, and stayed so")
+)
+
+// IsImplausible reports whether a call failed because the authority's figures cannot be
+// right, also when they were requested again.
+func IsImplausible(err error) bool { return errors.Is(err, errStaysImplausible) }
+
+// period returns the year and quarter that a calculation of now is of. A year that is
+// neither this one nor next to it is no period, and returns 0: it would make every
+// stored answer stale.
+func (c calculation) period(now time.Time) int {
+	if year := now.In(localtime.Zone).Year(); c.Tax.Year < year-1 || c.Tax.Year > year+1 {
+		return 0
+	}
+	return periodOf(c.Tax)
 }
 
 // call makes one call behind the throttle, with retries.
@@ -182,14 +236,6 @@ func isRetryable(took time.Duration, err error) bool {
 	failure, ok := errors.AsType[*Error](err)
 	return ok && (failure.Temporary() || errors.Is(err, errImplausible)) && failure.RetryAfter == 0 && took < retryWindow
 }
-
-type batchKey struct{}
-
-// ForBatch says that the calls of a context are for a batch: they leave a part of the
-// rate limit to those for people.
-func ForBatch(ctx context.Context) context.Context { return context.WithValue(ctx, batchKey{}, true) }
-
-func isForBatch(ctx context.Context) bool { return ctx.Value(batchKey{}) != nil }
 
 // callOnce makes one call behind the throttle and records its outcome.
 func callOnce[T any](
@@ -256,4 +302,151 @@ func (a *Authority) recordRefusal(ctx context.Context, name string, err error) {
 func isOutage(err error) bool {
 	kind := KindOf(err)
 	return kind == Unavailable || kind == Refused
+}
+
+type batchKey struct{}
+
+// ForBatch says that the calls of a context are for a batch: they leave a part of the
+// rate limit to those for people.
+func ForBatch(ctx context.Context) context.Context { return context.WithValue(ctx, batchKey{}, true) }
+
+func isForBatch(ctx context.Context) bool { return ctx.Value(batchKey{}) != nil }
+
+// Reason says why a call was not made.
+type Reason string
+
+// The reasons.
+const (
+	RateUsedUp  Reason = "rate"    // the calls per second of all processes are used up
+	BreakerOpen Reason = "breaker" // the breaker is open after too many consecutive outages
+	JustRefused Reason = "refused" // the authority has just refused this process, perhaps for its address
+)
+
+// ThrottleError means that a call was not made. It is not a failure of the call: the caller
+// should try again after RetryAfter, without using up a retry.
+type ThrottleError struct {
+	RetryAfter time.Duration
+	Reason     Reason
+}
+
+func (e *ThrottleError) Error() string {
+	return fmt.Sprintf("tra: no call before %s (%s)", e.RetryAfter.Round(time.Millisecond), e.Reason)
+}
+
+// throttle stands before every call to the authority: a breaker, and the rate of all
+// processes together, of which people and each key have their share.
+type throttle struct {
+	*pace.Breaker
+
+	rates     *pace.Rates
+	perSecond int           // 0 means no limit
+	wait      time.Duration // how long a call may wait for the rate
+	waiting   atomic.Int64  // calls of this process that wait for the rate
+}
+
+// allow makes a call, of a batch or for a person, unless it must wait, which is a
+// *ThrottleError. The breaker counts how it ends.
+func (t *throttle) allow(ctx context.Context, bulk bool, call func() (any, error)) (any, error) {
+	result, err := t.Call(func() (any, error) {
+		if err := t.take(ctx, limitsOf(ctx, bulk, float64(t.perSecond))); err != nil {
+			return nil, err
+		}
+		return call()
+	})
+	if open, ok := errors.AsType[*pace.OpenError](err); ok {
+		reason := BreakerOpen
+		if open.Refused {
+			reason = JustRefused
+		}
+		return nil, &ThrottleError{open.RetryAfter, reason}
+	}
+	return result, err
+}
+
+// take counts a call against limits, and waits for them as long as a call may. Calls of
+// this process that wait ask again one after the other, at the rate.
+func (t *throttle) take(ctx context.Context, limits []pace.Limit) error {
+	if t.perSecond <= 0 {
+		return nil
+	}
+	deadline := time.Now().Add(t.wait)
+	for first := true; ; first = false {
+		allowance, err := t.rates.Take(ctx, limits...)
+		if err != nil || allowance.Allowed {
+			return err
+		}
+		wait := allowance.RetryAfter
+		if time.Now().Add(wait).After(deadline) {
+			return &ThrottleError{RetryAfter: wait, Reason: RateUsedUp}
+		}
+		ahead := t.waiting.Add(1) - 1
+		if first {
+			wait = min(wait+time.Duration(ahead)*time.Second/time.Duration(t.perSecond), time.Until(deadline))
+		}
+		err = pace.Sleep(ctx, wait)
+		t.waiting.Add(-1)
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// limitsOf returns the limits of a call: the rate of all calls, and of it the part of
+// batches, or for a person the share of one key.
+func limitsOf(ctx context.Context, bulk bool, perSecond float64) []pace.Limit {
+	all := pace.Limit{Key: "rate:{tra}", Rate: perSecond, Burst: int(perSecond)}
+	owner := pace.Owner(ctx)
+	switch {
+	case bulk:
+		owner, perSecond = "bulk", perSecond*partOfBatches
+	case owner != "":
+		perSecond = pace.Share(owner, perSecond)
+	default:
+		return []pace.Limit{all}
+	}
+	return []pace.Limit{all, {Key: "rate:{tra}:" + owner, Rate: perSecond, Burst: max(int(perSecond), 1)}}
+}
+
+// Calls for batches may use this part of the rate; the rest is for people, so that none of
+// their calls waits behind a batch.
+const partOfBatches = 0.9
+
+const (
+	keyReset = "tra:reset" // names the last reset of the breakers that an operator requested
+	resetTTL = time.Hour
+)
+
+// ResetBreakers has every worker that calls the authority close its breaker and end its
+// pause after refusals, within WorkerInterval.
+func (s *Store) ResetBreakers(ctx context.Context) error {
+	return failed(s.redis.Set(ctx, keyReset, rand.Text(), resetTTL).Err(), "reset the breakers")
+}
+
+// WorkerAlive records that a worker that calls the authority is alive. It returns the name
+// of the last reset of the breakers, "" for none.
+func (s *Store) WorkerAlive(ctx context.Context) (reset string, err error) {
+	pipe := s.redis.Pipeline()
+	pipe.Set(ctx, keyWorkerAlive, 1, workerTTL)
+	last := pipe.Get(ctx, keyReset)
+	if err := redisx.Exec(ctx, pipe); err != nil {
+		return "", fmt.Errorf("tra: heartbeat: %w", err)
+	}
+	return last.Val(), nil
+}
+
+// Alive records that the worker is alive, and closes its breaker when an operator has
+// requested that since the last call.
+func (a *Authority) Alive(ctx context.Context) error {
+	reset, err := a.store.WorkerAlive(ctx)
+	if err != nil {
+		return err
+	}
+	before := a.lastReset.Swap(&reset)
+	if before == nil || reset == "" || *before == reset {
+		return nil
+	}
+	a.throttle.Reset()
+	a.options.Log.WarnContext(ctx, "the breaker of TRA's calculator was reset by an operator")
+	// Without it the status would say until the next call that the authority cannot be asked.
+	return failed(a.store.redis.HSet(ctx, keyStatus, fieldBreaker, a.throttle.State().String()).Err(), "record status")
 }

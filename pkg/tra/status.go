@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
+
+	"ushuru/pkg/message"
 )
 
 // State is the last known state of the authority.
@@ -18,22 +21,6 @@ const (
 	Degraded State = "degraded" // it answers slowly, unusably or only sometimes
 	Down     State = "down"
 	Unknown  State = "unknown" // there was no call for 90 seconds
-)
-
-const (
-	keyStatus     = "tra:status"     // hash: see fields
-	statusMaxAge  = 90 * time.Second // probes are a minute apart
-	statusSlow    = 10 * time.Second
-	statusRecent  = time.Minute // a failure younger than this means Degraded
-	writeEvery    = time.Second
-	fieldChecked  = "checkedAt"
-	fieldLatency  = "latencyMs"
-	fieldSuccess  = "lastSuccessAt"
-	fieldFailure  = "lastFailureAt"
-	fieldKind     = "errorKind"
-	fieldBreaker  = "breaker"
-	timeInRedis   = time.RFC3339Nano
-	statusExpires = 7 * 24 * time.Hour
 )
 
 // Status is the response of /v1/tra-status. A time that is not known is null.
@@ -48,29 +35,6 @@ type Status struct {
 
 	// Why the authority cannot be asked now.
 	Outage //nolint:embeddedstructfieldcheck // its fields come last in the response
-}
-
-// Probe requests the makes without the throttle, records the outcome and returns
-// the status. It returns an error only when the status cannot be stored.
-func (a *Authority) Probe(ctx context.Context) (Status, error) {
-	start := time.Now()
-	makes, err := a.client.Makes(ctx)
-	took := time.Since(start)
-	if err == nil && len(makes) == 0 {
-		err = &Error{Kind: BadAnswer, Call: callMakes, Status: 200, cause: errors.New("a list of no makes")}
-	}
-	if a.options.OnCall != nil {
-		a.options.OnCall(callMakes, took, err)
-	}
-	if KindOf(err) == "" && err != nil {
-		return Status{}, err // the caller's context ended
-	}
-	a.logCall(ctx, callMakes, took, err)
-	a.recordRefusal(ctx, callMakes, err)
-	if err := a.writeStatus(ctx, took, err); err != nil {
-		return Status{}, err
-	}
-	return a.store.Status(ctx)
 }
 
 // Status reads what probes and calls recorded.
@@ -110,6 +74,145 @@ func (s Status) classify(now time.Time) State {
 	default:
 		return Up
 	}
+}
+
+const (
+	keyStatus     = "tra:status"     // hash: see fields
+	statusMaxAge  = 90 * time.Second // probes are a minute apart
+	statusSlow    = 10 * time.Second
+	statusRecent  = time.Minute // a failure younger than this means Degraded
+	writeEvery    = time.Second
+	fieldChecked  = "checkedAt"
+	fieldLatency  = "latencyMs"
+	fieldSuccess  = "lastSuccessAt"
+	fieldFailure  = "lastFailureAt"
+	fieldKind     = "errorKind"
+	fieldBreaker  = "breaker"
+	timeInRedis   = time.RFC3339Nano
+	statusExpires = 7 * 24 * time.Hour
+)
+
+// Outage is the reason why the authority's calculator cannot be called now. The zero value means
+// that it can be called, or that nothing is known.
+type Outage struct {
+	Reason  string `json:"reason,omitempty"`  // no_worker, or the kind of the errors: refused, unavailable, certificate
+	Message string `json:"message,omitempty"` // a sentence for people
+
+	Text *message.Text `json:"text,omitempty"` // Message in both languages
+}
+
+// Notice returns what people are to know of the outage.
+func (o Outage) Notice() message.Notice { return message.New("outage/"+o.Reason, nil) }
+
+func outageOf(reason string) Outage {
+	o := Outage{Reason: reason}
+	o.Message, o.Text = o.Notice().Message, o.Notice().Text
+	return o
+}
+
+// ReasonNoWorker is the reason of an outage without a running worker of the role
+// authority. The other reasons are kinds of error.
+const ReasonNoWorker = "no_worker"
+
+const (
+	keyWorkerAlive = "tra:worker" // set while a worker that calls the authority is alive
+
+	// WorkerInterval is how often such a worker says that it is alive, and workerTTL
+	// how long that counts.
+	WorkerInterval = 4 * time.Second
+	workerTTL      = 12 * time.Second
+
+	// outageAfter is how long no call of any worker must have succeeded: a worker that
+	// is refused is no outage while another is answered.
+	outageAfter = 10 * time.Second
+	// outageTTL is how long a process uses what it has read of the status.
+	outageTTL = time.Second
+)
+
+// outage returns the outage that a status shows.
+func (s Status) outage(now time.Time, worker bool) Outage {
+	if !worker {
+		return outageOf(ReasonNoWorker)
+	}
+	failing := s.LastFailureAt != nil && (s.LastSuccessAt == nil || s.LastFailureAt.Sub(*s.LastSuccessAt) > outageAfter ||
+		s.LastFailureAt.After(*s.LastSuccessAt) && now.Sub(*s.LastSuccessAt) > outageAfter)
+	if !failing || s.CheckedAt == nil || now.Sub(*s.CheckedAt) > statusMaxAge {
+		return Outage{}
+	}
+	switch s.ErrorKind {
+	case Refused, Certificate:
+		return outageOf(string(s.ErrorKind))
+	case Unavailable:
+		if s.Breaker != "closed" { // a single failure is no outage
+			return outageOf(string(s.ErrorKind))
+		}
+	case NoSuchVehicle, BadAnswer:
+	}
+	return Outage{}
+}
+
+// Outages tells whether the authority can be asked, for many callers of one process:
+// it reads the status at most once a second.
+type Outages struct {
+	read func(context.Context) (Status, error)
+
+	mu     sync.Mutex
+	readAt time.Time
+	last   Outage
+	since  time.Time // when this process saw no outage last; zero: never
+}
+
+// NewOutages returns Outages that read a status, usually that of a Store.
+func NewOutages(status func(context.Context) (Status, error)) *Outages { return &Outages{read: status} }
+
+// Now returns the present outage. A status that cannot be read is no outage.
+func (o *Outages) Now(ctx context.Context) Outage {
+	outage, _ := o.Lasting(ctx)
+	return outage
+}
+
+// Lasting returns the present outage and for how long it may have lasted: since
+// the last look of this process that found none.
+func (o *Outages) Lasting(ctx context.Context) (outage Outage, lasts time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if time.Since(o.readAt) >= outageTTL {
+		status, err := o.read(ctx)
+		if err != nil {
+			return Outage{}, 0
+		}
+		if o.last.Reason == "" {
+			o.since = o.readAt // it cannot have begun earlier, as far as this process knows
+		}
+		o.readAt, o.last = time.Now(), status.Outage
+	}
+	if o.last.Reason == "" {
+		return o.last, 0
+	}
+	return o.last, time.Since(o.since)
+}
+
+// Probe requests the makes without the throttle, records the outcome and returns
+// the status. It returns an error only when the status cannot be stored.
+func (a *Authority) Probe(ctx context.Context) (Status, error) {
+	start := time.Now()
+	makes, err := a.client.Makes(ctx)
+	took := time.Since(start)
+	if err == nil && len(makes) == 0 {
+		err = &Error{Kind: BadAnswer, Call: callMakes, Status: 200, cause: errors.New("a list of no makes")}
+	}
+	if a.options.OnCall != nil {
+		a.options.OnCall(callMakes, took, err)
+	}
+	if KindOf(err) == "" && err != nil {
+		return Status{}, err // the caller's context ended
+	}
+	a.logCall(ctx, callMakes, took, err)
+	a.recordRefusal(ctx, callMakes, err)
+	if err := a.writeStatus(ctx, took, err); err != nil {
+		return Status{}, err
+	}
+	return a.store.Status(ctx)
 }
 
 // statusRecorder limits the writes of the status: one a second for successes, one

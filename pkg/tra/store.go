@@ -127,6 +127,48 @@ func (s *Store) catalogueVersion(ctx context.Context) (int64, error) {
 	return version, nil
 }
 
+// recentInt is an integer in Redis as it was at most refreshInterval ago. It is safe
+// for concurrent use.
+type recentInt struct {
+	mu    sync.Mutex
+	value int64
+	read  time.Time
+}
+
+// refreshInterval is how old the period and the version of the catalogue in the
+// memory of a process may be.
+const refreshInterval = time.Second
+
+// get returns the value; ok is false when it must be read again.
+func (r *recentInt) get() (value int64, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.value, !r.read.IsZero() && time.Since(r.read) < refreshInterval
+}
+
+// last returns the value however old it is.
+func (r *recentInt) last() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.value
+}
+
+// set stores a value that was read or written at a time.
+func (r *recentInt) set(value int64, at time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if at.After(r.read) {
+		r.value, r.read = value, at
+	}
+}
+
+// raise stores a value that is higher than the one in memory.
+func (r *recentInt) raise(value int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.value = max(r.value, value)
+}
+
 // storedMake is one make in Redis.
 type storedMake struct {
 	catalogue.MakeLabels
@@ -175,14 +217,6 @@ func (s *Store) remove(ctx context.Context, name string) error {
 	return failed(err, "remove make %q", name)
 }
 
-// publishScript increments the version when the catalogue has changed or has no
-// version, and returns it.
-var publishScript = redis.NewScript(`
-if redis.call('DEL', KEYS[2]) == 1 or redis.call('EXISTS', KEYS[1]) == 0 then
-	return redis.call('INCR', KEYS[1])
-end
-return tonumber(redis.call('GET', KEYS[1]))`)
-
 func (s *Store) publish(ctx context.Context) (version int64, err error) {
 	version, err = publishScript.Run(ctx, s.redis, []string{keyVersion, keyDirty}).Int64()
 	if err != nil {
@@ -192,10 +226,13 @@ func (s *Store) publish(ctx context.Context) (version int64, err error) {
 	return version, nil
 }
 
-const (
-	syncEvery   = 6 * time.Hour    // looks for new makes; labels are asked again after the sync period only
-	syncAgainIn = 30 * time.Second // after one that missed something
-)
+// publishScript increments the version when the catalogue has changed or has no
+// version, and returns it.
+var publishScript = redis.NewScript(`
+if redis.call('DEL', KEYS[2]) == 1 or redis.call('EXISTS', KEYS[1]) == 0 then
+	return redis.call('INCR', KEYS[1])
+end
+return tonumber(redis.call('GET', KEYS[1]))`)
 
 // SyncDue reports whether it is time to Sync: the last complete sync is hours old
 // or of another quarter and no incomplete one ended recently, or one is requested; and
@@ -209,6 +246,11 @@ func (s *Store) SyncDue(ctx context.Context) (bool, error) {
 	}
 	return running.Val() == 0 && (recent.Val() == 0 || requested.Val() > 0), nil
 }
+
+const (
+	syncEvery   = 6 * time.Hour    // looks for new makes; labels are asked again after the sync period only
+	syncAgainIn = 30 * time.Second // after one that missed something
+)
 
 func (s *Store) markTried(ctx context.Context) error {
 	return failed(s.redis.Set(ctx, keyTried, 1, syncAgainIn).Err(), "mark sync")

@@ -2,6 +2,10 @@ package tra
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
 	"ushuru/pkg/pace"
@@ -177,6 +182,20 @@ func (r *syncRun) fetch(ctx context.Context, makes []catalogue.Make) error {
 	return group.Wait()
 }
 
+// withRetry repeats a call that the rate limit refuses.
+func withRetry[T any](ctx context.Context, call func() (T, error)) (T, error) {
+	for {
+		result, err := call()
+		throttled, ok := errors.AsType[*ThrottleError](err)
+		if !ok || throttled.Reason != RateUsedUp {
+			return result, err
+		}
+		if err := pace.Sleep(ctx, throttled.RetryAfter); err != nil {
+			return result, err
+		}
+	}
+}
+
 func (s *Store) fresh(at time.Time) bool {
 	now := s.options.Now()
 	return now.Sub(at) < s.options.SyncPeriod && now.Before(QuarterEnd(at))
@@ -231,16 +250,204 @@ func (r *syncRun) removeOthers(ctx context.Context, makes []catalogue.Make) erro
 	return nil
 }
 
-// withRetry repeats a call that the rate limit refuses.
-func withRetry[T any](ctx context.Context, call func() (T, error)) (T, error) {
-	for {
-		result, err := call()
-		throttled, ok := errors.AsType[*ThrottleError](err)
-		if !ok || throttled.Reason != RateUsedUp {
-			return result, err
+const (
+	keyQuarantine = "tra:{catalogue}:quarantine" // hash: make name or allMakes → quarantined
+	allMakes      = "*"                          // the list of makes; no make has this name
+
+	// A list that changes by more than this share, and by more names than the
+	// floors, is quarantined.
+	quarantinePercent = 5
+	makesFloor        = 1
+	labelsFloor       = 3
+
+	// A quarantined list is taken when quarantineSyncs syncs have seen the same, each
+	// quarantineGap after the one before: an authority that lists nonsense for an hour
+	// does not agree with itself later.
+	quarantineSyncs = 3
+	quarantineGap   = time.Hour
+)
+
+// quarantined is a list that was not taken into the catalogue.
+type quarantined struct {
+	Reason      string    `json:"reason"`
+	Fingerprint string    `json:"fingerprint"`
+	Syncs       int       `json:"syncs"` // that saw this list
+	SeenAt      time.Time `json:"seenAt"`
+}
+
+// take reports whether a list is taken into the catalogue. reason is what is
+// unusual about it; "" takes it. An unusual list is taken when an operator accepts
+// it, or when enough syncs agree on it.
+func (r *syncRun) take(ctx context.Context, name, reason string, list []string) (bool, error) {
+	known, waits := r.quarantine[name]
+	if reason == "" || r.options.Accept {
+		if !waits {
+			return true, nil
 		}
-		if err := pace.Sleep(ctx, throttled.RetryAfter); err != nil {
-			return result, err
+		return true, r.store.releaseQuarantine(ctx, name)
+	}
+	now := r.store.options.Now()
+	next := quarantined{Reason: reason, Fingerprint: fingerprint(list), Syncs: 1, SeenAt: now}
+	if waits && known.Fingerprint == next.Fingerprint {
+		next.Syncs, next.SeenAt = known.Syncs, known.SeenAt
+		if now.Sub(known.SeenAt) >= quarantineGap {
+			next.Syncs, next.SeenAt = known.Syncs+1, now
 		}
 	}
+	if next.Syncs >= quarantineSyncs {
+		return true, r.store.releaseQuarantine(ctx, name)
+	}
+	r.unusual = append(r.unusual, name+": "+reason)
+	value, err := json.Marshal(next)
+	if err == nil {
+		err = r.store.redis.HSet(ctx, keyQuarantine, name, value).Err()
+	}
+	if err != nil {
+		return false, fmt.Errorf("tra: quarantine %s: %w", name, err)
+	}
+	return false, nil
 }
+
+// change compares two lists of names and says how they differ. It is "" for lists
+// that differ by no more than is usual; a first list is always usual.
+func change(before, after []string, floor int, noun string) string {
+	if len(before) == 0 {
+		return ""
+	}
+	removed, added := missingFrom(after, before), missingFrom(before, after)
+	usual := max(floor, len(before)*quarantinePercent/100)
+	if removed <= usual && added <= usual {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d %s are missing and %d are new", removed, len(before), noun, added)
+}
+
+// missingFrom counts the names that a list does not have.
+func missingFrom(list, names []string) (missing int) {
+	has := make(map[string]bool, len(list))
+	for _, name := range list {
+		has[name] = true
+	}
+	for _, name := range names {
+		if !has[name] {
+			missing++
+		}
+	}
+	return missing
+}
+
+func fingerprint(list []string) string {
+	sum := sha256.Sum256([]byte(strings.Join(slices.Sorted(slices.Values(list)), "\n")))
+	return hex.EncodeToString(sum[:8])
+}
+
+func (s *Store) releaseQuarantine(ctx context.Context, name string) error {
+	return failed(s.redis.HDel(ctx, keyQuarantine, name).Err(), "release %s from quarantine", name)
+}
+
+// loadQuarantine reads what earlier syncs quarantined.
+func (s *Store) loadQuarantine(ctx context.Context) (map[string]quarantined, error) {
+	fields, err := s.redis.HGetAll(ctx, keyQuarantine).Result()
+	if err != nil {
+		return nil, fmt.Errorf("tra: read quarantine: %w", err)
+	}
+	waiting := make(map[string]quarantined, len(fields))
+	for name, field := range fields {
+		var q quarantined
+		if err := json.Unmarshal([]byte(field), &q); err != nil {
+			return nil, fmt.Errorf("tra: quarantine of %s: %w", name, err)
+		}
+		waiting[name] = q
+	}
+	return waiting, nil
+}
+
+const (
+	keyRequested = "tra:{catalogue}:requested" // the sync that an operator requested
+	keyReport    = "tra:{catalogue}:report"    // the outcome of the last requested sync
+
+	requestTTL = 10 * time.Minute
+	reportTTL  = 24 * time.Hour
+)
+
+// SyncOptions are how a requested sync differs from a scheduled one.
+type SyncOptions struct {
+	All    bool `json:"all"`    // fetch the labels of every make, fresh ones too
+	Accept bool `json:"accept"` // take unusual lists that would be quarantined
+}
+
+// syncRequest is a requested sync.
+type syncRequest struct {
+	SyncOptions
+
+	ID string `json:"id"`
+}
+
+// SyncOutcome is the outcome of a requested sync.
+type SyncOutcome struct {
+	ID     string     `json:"id"`
+	Report SyncReport `json:"report"`
+	Error  string     `json:"error,omitempty"`
+}
+
+// RequestSync requests a sync of the worker that next looks whether one is due. It
+// returns the id of the request. A later request replaces one that has not begun.
+func (s *Store) RequestSync(ctx context.Context, o SyncOptions) (id string, err error) {
+	id = rand.Text()
+	value, err := json.Marshal(syncRequest{o, id})
+	if err == nil {
+		err = s.redis.Set(ctx, keyRequested, value, requestTTL).Err()
+	}
+	return id, failed(err, "request a sync")
+}
+
+// RequestedSync returns the outcome of a requested sync; nil while it has none.
+func (s *Store) RequestedSync(ctx context.Context, id string) (*SyncOutcome, error) {
+	value, err := s.redis.Get(ctx, keyReport).Bytes()
+	if errors.Is(err, redis.Nil) {
+		return nil, nil //nolint:nilnil // documented
+	}
+	var outcome SyncOutcome
+	if err == nil {
+		err = json.Unmarshal(value, &outcome)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("tra: outcome of a sync: %w", err)
+	}
+	if outcome.ID != id {
+		return nil, nil //nolint:nilnil // the outcome of an earlier request
+	}
+	return &outcome, nil
+}
+
+// requestedSync returns the request that waits, and its text in Redis. Without one
+// both are empty.
+func (s *Store) requestedSync(ctx context.Context) (request syncRequest, text string, err error) {
+	text, err = s.redis.Get(ctx, keyRequested).Result()
+	if errors.Is(err, redis.Nil) {
+		return request, "", nil
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &request)
+	}
+	return request, text, failed(err, "requested sync")
+}
+
+// answerSync stores the outcome of a requested sync.
+func (s *Store) answerSync(ctx context.Context, text string, outcome SyncOutcome) error {
+	if text == "" {
+		return nil
+	}
+	value, err := json.Marshal(outcome)
+	if err == nil {
+		err = answerScript.Run(ctx, s.redis, []string{keyRequested, keyReport}, text, value, reportTTL.Milliseconds()).Err()
+	}
+	return failed(err, "outcome of a requested sync")
+}
+
+// answerScript stores an outcome, and removes its request unless a later one has
+// replaced it.
+var answerScript = redis.NewScript(`
+redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])
+if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
+return 1`)

@@ -3,9 +3,15 @@
 package facts
 
 import (
-	_ "embed"
+	"bufio"
+	_ "embed" // fuels.csv
+	"encoding/csv"
+	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"ushuru/pkg/chassis"
@@ -189,3 +195,141 @@ func MakeOf(code, model string) string {
 
 // IsMake reports whether a word is the name of a make whose codes are known.
 func IsMake(word string) bool { return makers().makes[chassis.NameKey(chassis.AuthorityMake(word))] }
+
+// Fuel is what drives a car, whatever the words.
+type Fuel string
+
+// The fuels.
+const (
+	Petrol       Fuel = "petrol"
+	Diesel       Fuel = "diesel"
+	Hybrid       Fuel = "petrol hybrid"
+	DieselHybrid Fuel = "diesel hybrid"
+	Electric     Fuel = "electric"
+	FuelCell     Fuel = "hydrogen"
+	Gas          Fuel = "gas"
+)
+
+//go:embed fuels.csv
+var fuelTable string
+
+// fuelWord is a rule of fuels.csv.
+type fuelWord struct {
+	class Fuel
+	whole bool
+	texts []string
+}
+
+// fuelWords are tried in order.
+var fuelWords = func() (words []fuelWord) {
+	for _, row := range datatable.Rows(fuelTable) {
+		words = append(words, fuelWord{Fuel(row[0]), row[1] == "whole", strings.Fields(row[2])})
+	}
+	return words
+}()
+
+// plainFuels are the words that nearly every listing and label has; they need
+// no rules.
+var plainFuels = map[string]Fuel{
+	"": "", "PETROL": Petrol, "GASOLINE": Petrol, "DIESEL": Diesel, "HYBRID": Hybrid, "ELECTRIC": Electric,
+	"PETROL & ELECTRIC": Hybrid,
+}
+
+// FuelOf folds a fuel word; "" for one that says nothing.
+func FuelOf(word string) Fuel {
+	if class, plain := plainFuels[word]; plain {
+		return class
+	}
+	key := chassis.NameKey(word)
+	for _, rule := range fuelWords {
+		fits := !rule.whole || key == rule.texts[0]
+		for _, text := range rule.texts {
+			fits = fits && strings.Contains(key, text)
+		}
+		if fits {
+			return rule.class
+		}
+	}
+	return ""
+}
+
+// FuelOfPrefix returns what an emission prefix says; "" for one that says nothing.
+func FuelOfPrefix(code chassis.Code) Fuel { return classOfPower[code.Power()] }
+
+var classOfPower = map[chassis.Power]Fuel{
+	chassis.Petrol: Petrol, chassis.Diesel: Diesel, chassis.Hybrid: Hybrid, chassis.DieselHybrid: DieselHybrid,
+	chassis.Electric: Electric, chassis.FuelCell: FuelCell,
+}
+
+// LoadCSV reads a catalogue from comma-separated text with a header
+// row, and what it says of the labels' cars. The columns make and label are
+// needed; cc, fuel, year_from and year_to give facts where the header has
+// them; others are ignored, and so are lines that begin with #. The makes are
+// numbered from 1 in their order: such numbers mean nothing to the authority.
+func LoadCSV(in io.Reader) (*catalogue.Catalogue, Facts, error) {
+	buffered := bufio.NewReader(in)
+	if mark, _ := buffered.Peek(3); string(mark) == "\ufeff" {
+		_, _ = buffered.Discard(3)
+	}
+	r := csv.NewReader(buffered)
+	r.Comment = '#'
+	r.FieldsPerRecord = -1
+	header, err := r.Read()
+	if err != nil {
+		return nil, nil, fmt.Errorf("match: catalogue: header: %w", err)
+	}
+	table := catalogueTable{header: header, index: map[string]int{}, facts: Facts{}}
+	if !slices.Contains(header, "make") || !slices.Contains(header, "label") {
+		return nil, nil, errors.New("match: catalogue: the header needs the columns make and label")
+	}
+	for {
+		row, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return catalogue.New(table.makes), table.facts, nil
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("match: catalogue: %w", err)
+		}
+		if !table.add(row) {
+			line, _ := r.FieldPos(0)
+			return nil, nil, fmt.Errorf("match: catalogue: line %d has no make or no label", line)
+		}
+	}
+}
+
+// catalogueTable is a catalogue that is being read.
+type catalogueTable struct {
+	header []string
+	makes  []catalogue.MakeLabels
+	index  map[string]int // of a make in makes
+	facts  Facts
+}
+
+// add takes a row; it reports false for one without make or label.
+func (t *catalogueTable) add(row []string) bool {
+	cell := func(name string) string {
+		if i := slices.Index(t.header, name); i >= 0 && i < len(row) {
+			return row[i]
+		}
+		return ""
+	}
+	mk, label := cell("make"), cell("label")
+	if mk == "" || label == "" {
+		return false
+	}
+	i, known := t.index[mk]
+	if !known {
+		i = len(t.makes)
+		t.index[mk] = i
+		t.makes = append(t.makes, catalogue.MakeLabels{Make: catalogue.Make{ID: i + 1, Name: mk}})
+	}
+	t.makes[i].Labels = append(t.makes[i].Labels, label)
+	fact := readFact(cell("cc"), cell("fuel"), cell("year_from"), cell("year_to"))
+	if key := (Key{mk, label}); fact != (Fact{}) {
+		if other, twice := t.facts[key]; twice {
+			fact = common(fact, other)
+		}
+		t.facts[key] = fact
+	}
+	return true
+}
