@@ -70,10 +70,7 @@ func (s *Server) registerPages(v1 http.Handler, operators *console.Console) erro
 	pages.Register(s.router)
 	s.router.NotFoundHandler = pages.ForBrowsers(s.router.NotFoundHandler)
 	s.router.MethodNotAllowedHandler = pages.ForBrowsers(request.ProblemHandler(request.ErrMethodNotAllowed))
-	forProgrammers, err := docs.New(docs.Options{
-		Assets: pages.Assets(), BaseURL: o.Page.BaseURL,
-		Simulated: o.Simulated, Key: o.Page.Key, Listing: o.Page.Listing,
-	})
+	forProgrammers, err := docs.New(docs.Options{Frame: pages.Frame, Key: o.Page.Key, Listing: o.Page.Listing})
 	if err != nil {
 		return err
 	}

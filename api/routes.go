@@ -136,11 +136,11 @@ func (s *Server) newResources() (on resources) {
 		Tasks: o.Tasks, Jobs: o.Jobs, Cache: o.Cache, Hub: o.Hub, Costs: o.Costs, Sheets: o.Sheets, Limits: s.limits,
 		Work: s.work, Streams: streams, AllowLoopback: o.AllowLoopback, Log: o.Log,
 	})
-	on.batches = batches.New(batches.Options{
+	on.batches = &batches.Resource{
 		Batches: o.Batches, Webhooks: o.Webhooks, Tasks: o.Tasks, Hub: o.Hub, Costs: o.Costs, Outages: s.outages,
 		Limits: s.limits, Work: s.work, Streams: streams, AllowLoopback: o.AllowLoopback, Log: o.Log,
-	})
-	on.webhooks = webhooks.New(webhooks.Options{Webhooks: o.Webhooks, Work: s.work, AllowLoopback: o.AllowLoopback})
+	}
+	on.webhooks = &webhooks.Resource{Webhooks: o.Webhooks, Work: s.work, AllowLoopback: o.AllowLoopback}
 	o.Metrics.GaugeFunc("http_waiters", "Requests that wait for the end of a job.",
 		func() float64 { return float64(s.work.Waiting()) })
 	o.Metrics.GaugeFunc("http_streams", "Open streams of events.",

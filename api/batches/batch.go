@@ -41,8 +41,8 @@ var (
 	errSortUnknown   = problem.BadRequest("sort_unknown")
 )
 
-// Options are the parts and settings of a Resource.
-type Options struct {
+// Resource answers the requests for batches. All its parts are required.
+type Resource struct {
 	Batches  *batch.Store
 	Webhooks *webhook.Store
 	Tasks    *tasks.Engine
@@ -56,12 +56,6 @@ type Options struct {
 	AllowLoopback bool
 	Log           *slog.Logger
 }
-
-// Resource answers the requests for batches.
-type Resource struct{ options Options }
-
-// New returns the Resource of some parts.
-func New(options Options) *Resource { return &Resource{options} }
 
 // body is a batch as its caller sees it.
 type body struct {
@@ -123,14 +117,14 @@ func (s *Resource) shown(ctx context.Context, b *batch.Batch) body {
 		return body
 	}
 	what, said := "", message.Notice{}
-	if site := s.options.Work.SlowestSite(ctx, b.OpenAt); site.Seconds > body.SecondsLeft/2 {
+	if site := s.Work.SlowestSite(ctx, b.OpenAt); site.Seconds > body.SecondsLeft/2 {
 		what, said = await.WaitingForSite, site.Said
 		body.SecondsLeft = max(body.SecondsLeft, site.Seconds)
 	}
-	if outage := s.options.Outages.Now(ctx); outage.Reason != "" {
+	if outage := s.Outages.Now(ctx); outage.Reason != "" {
 		what, said = await.WaitingForAuthority, outage.Notice().And("outage/rows", nil)
 	}
-	if queue := s.options.Work.PausedForRows(ctx); queue != nil {
+	if queue := s.Work.PausedForRows(ctx); queue != nil {
 		what, said = await.WaitingForQueue, *queue
 	}
 	if what != "" {
@@ -156,7 +150,7 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 	}
 	rows, err := req.Check(s.listingURL)
 	if options := &req.Options; err == nil && strings.Contains(options.Webhook, ":") { // else it is the id of one
-		options.Webhook, err = webhooks.CheckURL(options.Webhook, s.options.AllowLoopback)
+		options.Webhook, err = webhooks.CheckURL(options.Webhook, s.AllowLoopback)
 	}
 	if err != nil {
 		return err
@@ -165,7 +159,7 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 
 	// The id is stored before the batch is: the same request under one
 	// Idempotency-Key finds the batch, or creates it if that was not done.
-	same, err := s.options.Work.Begin(w, r, req.Identity())
+	same, err := s.Work.Begin(w, r, req.Identity())
 	if err != nil {
 		return err
 	}
@@ -184,17 +178,17 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 			return err
 		}
 	}
-	room, err := s.options.Limits.Room(r, batch.Room(id, rows)...)
+	room, err := s.Limits.Room(r, batch.Room(id, rows)...)
 	if err != nil {
 		return err
 	}
 	room.Fits = true
 
 	// Let the workers start rows, and respond.
-	if err := s.options.Tasks.EnqueueDispatch(r.Context()); err != nil { // the workers also check by themselves
-		s.options.Log.WarnContext(r.Context(), "batch dispatch not enqueued", "error", err)
+	if err := s.Tasks.EnqueueDispatch(r.Context()); err != nil { // the workers also check by themselves
+		s.Log.WarnContext(r.Context(), "batch dispatch not enqueued", "error", err)
 	}
-	if err := s.options.Work.Confirm(r.Context()); err != nil {
+	if err := s.Work.Confirm(r.Context()); err != nil {
 		return err
 	}
 	return write(w, b, hook, r.Warnings(), req, room)
@@ -205,16 +199,16 @@ func (s *Resource) createWithin(
 	w http.ResponseWriter, r *request.Request, id string, rows []batch.Row, req *batchrequest.Request,
 ) (b *batch.Batch, hook bodyWebhook, err error) {
 	needed := batch.Room(id, rows)
-	leave, err := s.options.Limits.TakeRows(w, r, len(rows), needed...)
+	leave, err := s.Limits.TakeRows(w, r, len(rows), needed...)
 	if err != nil {
 		return nil, hook, err
 	}
 	defer leave()
 	if b, hook, err = s.create(r, id, rows, req); err != nil {
 		// When Redis does not tell, the batch may be there although the answer was lost.
-		_, readErr := s.options.Batches.Get(context.WithoutCancel(r.Context()), id)
+		_, readErr := s.Batches.Get(context.WithoutCancel(r.Context()), id)
 		if errors.Is(readErr, batch.ErrNotFound) {
-			err = errors.Join(err, s.options.Limits.GiveBack(r, needed...))
+			err = errors.Join(err, s.Limits.GiveBack(r, needed...))
 		}
 	}
 	return b, hook, err
@@ -222,7 +216,7 @@ func (s *Resource) createWithin(
 
 // listingURL returns the canonical form of a listing's URL.
 func (s *Resource) listingURL(raw string) (string, error) {
-	return request.ListingURL(raw, s.options.AllowLoopback)
+	return request.ListingURL(raw, s.AllowLoopback)
 }
 
 // replay returns the batch that the same request created before, with its
@@ -233,7 +227,7 @@ func (s *Resource) replay(
 	if same == nil {
 		return nil, hook, nil
 	}
-	b, err = s.options.Batches.Get(r.Context(), id)
+	b, err = s.Batches.Get(r.Context(), id)
 	switch {
 	case errors.Is(err, batch.ErrNotFound):
 		same.SetReplayed(w, false)
@@ -263,7 +257,7 @@ func (s *Resource) create(
 		Sheets: rows[0].Sheet != "",
 	}
 	ctx := redisx.Bound(r.Context(), 10*request.RedisTimeout) // ten thousand rows
-	b, err = s.options.Batches.Create(ctx, req)
+	b, err = s.Batches.Create(ctx, req)
 	return b, hook, err
 }
 
@@ -298,7 +292,7 @@ func (s *Resource) findOrCreateWebhook(r *request.Request, batchID, url string) 
 	if url == "" {
 		return hook, nil
 	}
-	all, err := s.options.Webhooks.List(r.Context(), r.Key.ID)
+	all, err := s.Webhooks.List(r.Context(), r.Key.ID)
 	if err != nil {
 		return hook, err
 	}
@@ -318,7 +312,7 @@ func (s *Resource) findOrCreateWebhook(r *request.Request, batchID, url string) 
 // createWebhook creates a webhook that gets only the events that name it.
 // The second call for a batch returns the same webhook and secret.
 func (s *Resource) createWebhook(r *request.Request, batchID, url string) (hook bodyWebhook, err error) {
-	created, secret, err := s.options.Webhooks.Add(r.Context(), r.Key.ID, webhookID(batchID), url, []string{})
+	created, secret, err := s.Webhooks.Add(r.Context(), r.Key.ID, webhookID(batchID), url, []string{})
 	return bodyWebhook{created.ID, secret}, err
 }
 
@@ -390,7 +384,7 @@ func (s *Resource) answerDryRun(w http.ResponseWriter, r *request.Request, req *
 		body.Invalid = p.Rows
 	}
 	r.Place.Turn.Give()
-	if body.Storage, err = s.options.Limits.Room(r, batch.Room("", rows)...); err != nil {
+	if body.Storage, err = s.Limits.Room(r, batch.Room("", rows)...); err != nil {
 		return err
 	}
 	return request.WriteJSON(w, http.StatusOK, body)
@@ -442,7 +436,7 @@ func (s *Resource) Get(w http.ResponseWriter, plain *http.Request) error {
 // find returns the batch of a request's path. A batch of another key is not
 // found.
 func (s *Resource) find(ctx context.Context, r *request.Request) (*batch.Batch, error) {
-	b, err := s.options.Batches.Get(ctx, r.Var("id"))
+	b, err := s.Batches.Get(ctx, r.Var("id"))
 	switch {
 	case err != nil:
 		return nil, err
@@ -465,11 +459,11 @@ func (s *Resource) Cancel(w http.ResponseWriter, plain *http.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), request.RedisTimeout)
 	defer cancel()
-	if err := s.options.Batches.Cancel(ctx, b.ID); err != nil {
+	if err := s.Batches.Cancel(ctx, b.ID); err != nil {
 		return err
 	}
-	if err := s.options.Batches.Release(ctx, b.ID, s.options.Tasks.LeaveRow(b.ID)); err != nil {
-		s.options.Log.WarnContext(ctx, "jobs of a cancelled batch are left to the workers", "batch", b.ID, "error", err)
+	if err := s.Batches.Release(ctx, b.ID, s.Tasks.LeaveRow(b.ID)); err != nil {
+		s.Log.WarnContext(ctx, "jobs of a cancelled batch are left to the workers", "batch", b.ID, "error", err)
 	}
 	return s.Get(w, plain)
 }
@@ -481,7 +475,7 @@ func (s *Resource) List(w http.ResponseWriter, plain *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found, err := s.options.Batches.List(r.Context(), r.Key.ID, r.URL.Query().Get("cursor"), limit+1)
+	found, err := s.Batches.List(r.Context(), r.Key.ID, r.URL.Query().Get("cursor"), limit+1)
 	if err != nil {
 		return err
 	}
@@ -504,7 +498,7 @@ func (s *Resource) List(w http.ResponseWriter, plain *http.Request) error {
 // changes state, and a last one when the batch ends.
 func (s *Resource) Events(w http.ResponseWriter, plain *http.Request) error {
 	r := request.From(plain)
-	changed, unsubscribe := s.options.Batches.Watch(s.options.Hub, r.Var("id"))
+	changed, unsubscribe := s.Batches.Watch(s.Hub, r.Var("id"))
 	defer unsubscribe()
 	load := func(ctx context.Context) (await.Event, error) {
 		b, err := s.find(ctx, r)
@@ -516,6 +510,6 @@ func (s *Resource) Events(w http.ResponseWriter, plain *http.Request) error {
 		fingerprint.PerSecond, fingerprint.SecondsLeft, fingerprint.Message, fingerprint.Text = 0, 0, "", nil
 		return await.NewEvent(r.View, body, fingerprint, !b.Ended.IsZero())
 	}
-	blockers := func(ctx context.Context) string { return s.options.Work.Blockers(ctx, nil) }
-	return s.options.Streams.Send(w, r, await.Source{Changed: changed, Load: load, Blockers: blockers})
+	blockers := func(ctx context.Context) string { return s.Work.Blockers(ctx, nil) }
+	return s.Streams.Send(w, r, await.Source{Changed: changed, Load: load, Blockers: blockers})
 }

@@ -27,10 +27,10 @@ import (
 func newResource(t *testing.T) (*Resource, *apitest.Parts) {
 	t.Helper()
 	p := apitest.New(t, pace.Limits{})
-	return New(Options{
+	return &Resource{
 		Batches: p.Batches, Webhooks: p.Webhooks, Tasks: p.Tasks, Hub: p.Hub, Costs: cost.Embedded(), Outages: p.Outages,
 		Limits: p.Limits, Work: p.Work, Streams: p.Streams, Log: slog.New(slog.DiscardHandler),
-	}), p
+	}, p
 }
 
 // create creates a batch of listings, and returns its id.

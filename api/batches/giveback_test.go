@@ -54,7 +54,7 @@ func TestAClientThatLeavesKeepsNoRoom(t *testing.T) {
 	client, hook := redis.NewClient(embedded.Options()), &leaving{}
 	t.Cleanup(func() { _ = client.Close() })
 	client.AddHook(hook)
-	s.options.Batches = batch.NewStore(client)
+	s.Batches = batch.NewStore(client)
 	accounts := pace.NewAccounts(p.Redis, pace.KindBytes)
 	account := func() pace.Account {
 		t.Helper()

@@ -59,7 +59,7 @@ func (s *Resource) ListItems(w http.ResponseWriter, plain *http.Request) error {
 		return err
 	}
 	ctx := r.Context()
-	reader, err := s.options.Batches.Read(ctx, b.ID)
+	reader, err := s.Batches.Read(ctx, b.ID)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
 	if err != nil {
 		return err
 	}
-	reader, err := s.options.Batches.Read(r.Context(), b.ID)
+	reader, err := s.Batches.Read(r.Context(), b.ID)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
 	if err != nil {
 		return err
 	}
-	same, err := s.options.Work.Begin(w, r, rows)
+	same, err := s.Work.Begin(w, r, rows)
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
 		return err
 	}
 	ctx := r.Context()
-	done, err := s.options.Batches.WasRetried(ctx, b.ID, name)
+	done, err := s.Batches.WasRetried(ctx, b.ID, name)
 	if err != nil {
 		return err
 	}
@@ -132,17 +132,17 @@ func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
 			return batch.ErrNoneFailed
 		}
 		promise := pace.Kept{Name: batch.PromiseName(b.ID), Size: int64(open+again) * batch.RowRoom, TTL: batch.AccountTTL}
-		leave, err := s.options.Limits.TakeRows(w, r, again, promise)
+		leave, err := s.Limits.TakeRows(w, r, again, promise)
 		if err != nil {
 			return err
 		}
 		defer leave()
-		if err := s.options.Batches.Retry(ctx, b.ID, name, rows...); err != nil {
+		if err := s.Batches.Retry(ctx, b.ID, name, rows...); err != nil {
 			return errors.Join(err, s.giveBackUnretried(r, b.ID, name, again))
 		}
 	}
-	if err := s.options.Tasks.EnqueueDispatch(ctx); err != nil { // the workers also check by themselves
-		s.options.Log.WarnContext(ctx, "batch dispatch not enqueued", "error", err)
+	if err := s.Tasks.EnqueueDispatch(ctx); err != nil { // the workers also check by themselves
+		s.Log.WarnContext(ctx, "batch dispatch not enqueued", "error", err)
 	}
 	return s.Get(w, plain)
 }
@@ -172,9 +172,9 @@ func rowsNamed(ctx context.Context, query url.Values, reader *batch.Reader) ([]i
 // giveBackUnretried gives back the room of rows that were not retried. Rows that have not ended yet
 // keep the room that they had before; so do those that may wait again although the answer was lost.
 func (s *Resource) giveBackUnretried(r *request.Request, id, name string, rows int) error {
-	done, err := s.options.Batches.WasRetried(context.WithoutCancel(r.Context()), id, name)
+	done, err := s.Batches.WasRetried(context.WithoutCancel(r.Context()), id, name)
 	if err != nil || done {
 		return nil //nolint:nilerr // the error of the request is told
 	}
-	return s.options.Limits.GiveBack(r, pace.Kept{Name: batch.PromiseName(id), Size: int64(rows) * batch.RowRoom})
+	return s.Limits.GiveBack(r, pace.Kept{Name: batch.PromiseName(id), Size: int64(rows) * batch.RowRoom})
 }

@@ -92,7 +92,7 @@ func (s *Resource) GetResults(w http.ResponseWriter, plain *http.Request) error 
 	if isUnchanged(w, r, b, f) {
 		return nil
 	}
-	release, err := s.options.Limits.TakeExport(r)
+	release, err := s.Limits.TakeExport(r)
 	if err != nil {
 		return err
 	}
@@ -215,7 +215,7 @@ var programVersion = sync.OnceValue(func() string {
 // openResults opens a batch and reads its first rows, before the response begins. To sort
 // them it reads all rows once before, and remembers a number for each.
 func (s *Resource) openResults(ctx context.Context, b *batch.Batch, by string, part resultPart) (*resultRows, error) {
-	reader, err := s.options.Batches.Read(ctx, b.ID)
+	reader, err := s.Batches.Read(ctx, b.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -297,7 +297,7 @@ func highestPrice(e *vehicle.Estimate) (float64, bool) {
 func (s *Resource) sortedRows(ctx context.Context, reader *batch.Reader, b *batch.Batch, by string) ([]int, error) {
 	rows := resultRows{reader: reader}
 	rows.order, _ = reader.Choose(0, batch.MaxRows, "")
-	wanted, processor := b.Options.OfCost(), s.options.Limits.Turn(b.Owner)
+	wanted, processor := b.Options.OfCost(), s.Limits.Turn(b.Owner)
 	defer processor.Give()
 	var keys []float64
 	for !rows.last() {
@@ -309,7 +309,7 @@ func (s *Resource) sortedRows(ctx context.Context, reader *batch.Reader, b *batc
 			return nil, err
 		}
 		for _, item := range rows.items {
-			key, err := pricer{s.options.Costs, wanted}.sortKey(item, by)
+			key, err := pricer{s.Costs, wanted}.sortKey(item, by)
 			if err != nil {
 				return nil, err
 			}
@@ -335,7 +335,7 @@ func (p pricer) sortKey(item batch.Item, by string) (float64, error) {
 func (s *Resource) sendResults(
 	w http.ResponseWriter, r *request.Request, f resultFormat, b *batch.Batch, from *resultRows, view tableView,
 ) (err error) {
-	control, processor := http.NewResponseController(w), s.options.Limits.Turn(b.Owner)
+	control, processor := http.NewResponseController(w), s.Limits.Turn(b.Owner)
 	defer processor.Give()
 	var page bytes.Buffer
 	out, err := f.begin(&page, newBody(b), view)
@@ -367,7 +367,7 @@ func (s *Resource) formatRows(
 			return err
 		}
 		for _, item := range rows {
-			if err := out.result(item, pricer{s.options.Costs, wanted}); err != nil {
+			if err := out.result(item, pricer{s.Costs, wanted}); err != nil {
 				return err
 			}
 		}
@@ -420,7 +420,7 @@ type tableView struct {
 
 // costLines are the lines that a cost can have.
 func (s *Resource) costLines() (lines []export.CostLine) {
-	for _, code := range s.options.Costs.Codes() {
+	for _, code := range s.Costs.Codes() {
 		lines = append(lines, export.CostLine(code))
 	}
 	return lines

@@ -363,7 +363,7 @@ func TestTablesReadAllMembersThatTheyShow(t *testing.T) {
 			if i > 0 {
 				table.read = map[int]request.Fields{1: request.AllBut("object"), 2: request.Only("object")}[i]
 			}
-			if err := errors.Join(table.result(item, pricer{costs: s.options.Costs}), table.end()); err != nil || !ok {
+			if err := errors.Join(table.result(item, pricer{costs: s.Costs}), table.end()); err != nil || !ok {
 				t.Fatal(err)
 			}
 			written[i] = out.String()

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
-	"net/url"
 	"regexp"
 	"strings"
 	"sync"
@@ -24,13 +23,10 @@ import (
 	"ushuru/pkg/message"
 )
 
-// Options are the parts and settings of Pages. Assets is required.
+// Options are the parts and settings of Pages. Frame is required.
 type Options struct {
-	Assets  *frame.Files // of the pages for buyers, whose style these share
-	BaseURL string       // public address of the service; "" is that of the request
+	Frame *frame.Frame // of the pages for buyers, whose style these share
 
-	// Simulated says on every page that the figures are not real.
-	Simulated bool
 	// Key is an API key that everybody may know, and Listing a page of a car that can be
 	// estimated. Only a service with simulated figures has them.
 	Key, Listing string
@@ -55,10 +51,10 @@ const filePath = "/docs/files/"
 
 // New reads the embedded files.
 func New(o Options) (*Pages, error) {
-	if o.Assets == nil {
-		return nil, errors.New("docs: options without Assets")
+	if o.Frame == nil {
+		return nil, errors.New("docs: options without Frame")
 	}
-	if (o.Key != "" || o.Listing != "") && !o.Simulated {
+	if (o.Key != "" || o.Listing != "") && !o.Frame.Simulated() {
 		return nil, errors.New("docs: a key for everybody, and the figures are real")
 	}
 	p := &Pages{options: o, shown: map[string][]byte{}}
@@ -80,7 +76,7 @@ func New(o Options) (*Pages, error) {
 			if address, err := p.files.Address(name); err == nil {
 				return address, nil
 			}
-			return o.Assets.Address(name)
+			return o.Frame.Assets().Address(name)
 		},
 		"simulated": func() string { return message.Say("page/layout.simulated", nil).EN },
 	}
@@ -132,7 +128,7 @@ func (p *Pages) quickstartFor(base string) ([]byte, error) {
 	}
 	var body bytes.Buffer
 	err := p.quick.Execute(&body, map[string]any{
-		"Simulated": p.options.Simulated, "Key": p.options.Key, "Answer": strings.TrimSpace(answer), "Errors": errorRows(),
+		"Simulated": p.options.Frame.Simulated(), "Key": p.options.Key, "Answer": strings.TrimSpace(answer), "Errors": errorRows(),
 		"First": p.programs(base, "estimate", "curl", "js", "py", "go", "php"), "Batch": p.programs(base, "batch", "curl")[0],
 		"Verify": p.programs(base, "verify", "js", "py", "go", "php"),
 	})
@@ -177,7 +173,8 @@ func errorRows() (rows []errorRow) {
 func (p *Pages) tryIt(w http.ResponseWriter, _ *http.Request) error {
 	var body bytes.Buffer
 	err := p.try.Execute(&body, map[string]any{
-		"Simulated": p.options.Simulated, "Key": p.options.Key, "Listing": p.options.Listing, "Documented": documentedListing,
+		"Simulated": p.options.Frame.Simulated(), "Key": p.options.Key, "Listing": p.options.Listing,
+		"Documented": documentedListing,
 	})
 	if err == nil {
 		frame.Send(w, http.StatusOK, "text/html; charset=utf-8", body.Bytes())
@@ -227,19 +224,13 @@ func (p *Pages) programs(base, what string, in ...string) []program {
 	return list
 }
 
-// plainHost matches the hosts that can stand in a program as they are.
-var plainHost = regexp.MustCompile(`^[0-9A-Za-z.\-]+(:\d+)?$|^\[[0-9a-f:]+\](:\d+)?$`)
+// plainBase matches the addresses that can stand in a program as they are.
+var plainBase = regexp.MustCompile(`^https?://([\p{L}\p{M}\d._\-]+|\[[0-9a-f:]+\])(:\d+)?$`)
 
 // baseURL returns the public address of the service.
 func (p *Pages) baseURL(r *http.Request) string {
-	base := url.URL{Scheme: "http", Host: r.Host}
-	switch {
-	case p.options.BaseURL != "":
-		return strings.TrimSuffix(p.options.BaseURL, "/")
-	case !plainHost.MatchString(r.Host):
-		return documentedBase
-	case r.TLS != nil:
-		base.Scheme = "https"
+	if base := p.options.Frame.BaseURL(r); plainBase.MatchString(base) {
+		return base
 	}
-	return base.String()
+	return documentedBase
 }

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/gorilla/mux"
@@ -140,23 +139,27 @@ func TestThePrograms(t *testing.T) {
 	})
 }
 
-// pages serves the pages for a service at an address.
-func pages(t *testing.T, o docs.Options) http.Handler {
+// pages serves the pages for a service at an address; "" is that of the request.
+func pages(t *testing.T, baseURL string) http.Handler {
 	t.Helper()
-	var err error
-	if o.Assets == nil {
-		o.Assets, err = frame.ReadFiles("/static/", fstest.MapFS{"page.css": {}, "icon.svg": {}}, "page.css", "icon.svg")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	shown, err := docs.New(o)
+	shown, err := docs.New(docs.Options{Frame: frameAt(t, baseURL)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	router := mux.NewRouter().SkipClean(true)
 	shown.Register(router)
 	return router
+}
+
+func frameAt(t *testing.T, baseURL string) *frame.Frame {
+	t.Helper()
+	f, err := frame.New(frame.Options{
+		BaseURL: baseURL, LoggedPath: strings.Clone, Failed: func(message.Text) frame.Screen { return frame.Screen{} },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }
 
 // The programs send a request again when the answer says that this helps, as late as it
@@ -181,7 +184,7 @@ func TestTheProgramsRepeatWhatCanSucceedLater(t *testing.T) {
 				_, _ = w.Write([]byte(body))
 			}))
 			t.Cleanup(service.Close)
-			shown := httptest.NewServer(pages(t, docs.Options{BaseURL: service.URL}))
+			shown := httptest.NewServer(pages(t, service.URL))
 			t.Cleanup(shown.Close)
 			_, page := read(t, shown.URL+"/docs")
 			out, err := runProgram(t, language, page["estimate."+language], "k")
@@ -250,7 +253,7 @@ func eventIn(language, secret string, sent time.Time, signed, body string) strin
 // signs.
 func TestTheFunctionsVerifyEvents(t *testing.T) {
 	t.Parallel()
-	shown := httptest.NewServer(pages(t, docs.Options{}))
+	shown := httptest.NewServer(pages(t, ""))
 	t.Cleanup(shown.Close)
 	_, page := read(t, shown.URL+"/docs")
 	secret, body := webhook.NewSecret(), `{"type":"job.completed"}`
@@ -320,12 +323,12 @@ func TestTheTableHasEveryError(t *testing.T) {
 func TestOnlySimulatedFiguresHaveAKey(t *testing.T) {
 	t.Parallel()
 	for _, o := range []docs.Options{{Key: "ush_1"}, {Listing: "https://cars.example/1"}} {
-		o.Assets = &frame.Files{}
+		o.Frame = frameAt(t, "")
 		if _, err := docs.New(o); err == nil {
 			t.Errorf("%+v is accepted", o)
 		}
 	}
-	h := pages(t, docs.Options{})
+	h := pages(t, "")
 	for path, has := range map[string]string{"/docs": "The operator of this service gives you an API key", "/docs/api/": `data-key=""`} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
@@ -346,7 +349,7 @@ func TestTheAddressInTheProgramsIsThatOfTheService(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/docs", nil)
 		r.Host = host
 		w := httptest.NewRecorder()
-		pages(t, docs.Options{}).ServeHTTP(w, r)
+		pages(t, "").ServeHTTP(w, r)
 		if !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%s: no %s", host, want)
 		}

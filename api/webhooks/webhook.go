@@ -28,19 +28,13 @@ var (
 	errURLInsecure   = problem.BadRequest("url_insecure").Of("url")
 )
 
-// Options are the parts and settings of a Resource.
-type Options struct {
+// Resource answers the requests for webhooks. All its parts are required.
+type Resource struct {
 	Webhooks *webhook.Store
 	Work     *await.Work
 	// AllowLoopback accepts webhooks on this machine.
 	AllowLoopback bool
 }
-
-// Resource answers the requests for webhooks.
-type Resource struct{ options Options }
-
-// New returns the Resource of some parts.
-func New(options Options) *Resource { return &Resource{options} }
 
 // webhookRequest is the body of POST /v1/webhooks.
 type webhookRequest struct {
@@ -81,7 +75,7 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 	if err := s.check(&req); err != nil {
 		return err
 	}
-	same, err := s.options.Work.Begin(w, r, req)
+	same, err := s.Work.Begin(w, r, req)
 	if err != nil {
 		return err
 	}
@@ -91,11 +85,11 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 	if err != nil {
 		return err
 	}
-	created, secret, err := s.options.Webhooks.Add(r.Context(), r.Key.ID, id, req.URL, req.Events)
+	created, secret, err := s.Webhooks.Add(r.Context(), r.Key.ID, id, req.URL, req.Events)
 	if err != nil {
 		return err
 	}
-	if err := s.options.Work.Confirm(r.Context()); err != nil {
+	if err := s.Work.Confirm(r.Context()); err != nil {
 		return err
 	}
 	w.Header().Set("Location", "/v1/webhooks/"+created.ID)
@@ -106,7 +100,7 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 
 // check checks a request and makes it canonical.
 func (s *Resource) check(req *webhookRequest) (err error) {
-	if req.URL, err = CheckURL(req.URL, s.options.AllowLoopback); err != nil {
+	if req.URL, err = CheckURL(req.URL, s.AllowLoopback); err != nil {
 		return err
 	}
 	req.Events, err = checkEvents(req.Events)
@@ -150,7 +144,7 @@ func isLoopback(u *url.URL) bool {
 // List answers GET /v1/webhooks.
 func (s *Resource) List(w http.ResponseWriter, plain *http.Request) error {
 	r := request.From(plain)
-	all, err := s.options.Webhooks.List(r.Context(), r.Key.ID)
+	all, err := s.Webhooks.List(r.Context(), r.Key.ID)
 	if err != nil {
 		return err
 	}
@@ -183,7 +177,7 @@ func (s *Resource) Of(do ofOne) request.Handler {
 			w.WriteHeader(status)
 			return nil
 		case status == http.StatusAccepted:
-			if err := s.options.Work.Confirm(ctx); err != nil {
+			if err := s.Work.Confirm(ctx); err != nil {
 				return err
 			}
 		}
@@ -193,7 +187,7 @@ func (s *Resource) Of(do ofOne) request.Handler {
 
 // Get answers GET /v1/webhooks/{id}.
 func (s *Resource) Get(ctx context.Context, _ http.ResponseWriter, r *request.Request) (int, any, error) {
-	found, err := s.options.Webhooks.Get(ctx, r.Key.ID, r.Var("id"))
+	found, err := s.Webhooks.Get(ctx, r.Key.ID, r.Var("id"))
 	return http.StatusOK, shown(found), err
 }
 
@@ -218,7 +212,7 @@ func (s *Resource) Patch(w http.ResponseWriter, plain *http.Request) error {
 	url := ""
 	if req.URL != nil {
 		var err error
-		if url, err = CheckURL(*req.URL, s.options.AllowLoopback); err != nil {
+		if url, err = CheckURL(*req.URL, s.AllowLoopback); err != nil {
 			return err
 		}
 	}
@@ -229,7 +223,7 @@ func (s *Resource) Patch(w http.ResponseWriter, plain *http.Request) error {
 		}
 	}
 	return s.Of(func(ctx context.Context, _ http.ResponseWriter, r *request.Request) (int, any, error) {
-		changed, err := s.options.Webhooks.Change(ctx, r.Key.ID, r.Var("id"), url, req.Events)
+		changed, err := s.Webhooks.Change(ctx, r.Key.ID, r.Var("id"), url, req.Events)
 		body := struct {
 			webhook.Endpoint
 			Warnings []vehicle.Warning `json:"warnings,omitempty"`
@@ -240,7 +234,7 @@ func (s *Resource) Patch(w http.ResponseWriter, plain *http.Request) error {
 
 // Remove answers DELETE /v1/webhooks/{id}.
 func (s *Resource) Remove(ctx context.Context, _ http.ResponseWriter, r *request.Request) (int, any, error) {
-	return http.StatusNoContent, nil, s.options.Webhooks.Remove(ctx, r.Key.ID, r.Var("id"))
+	return http.StatusNoContent, nil, s.Webhooks.Remove(ctx, r.Key.ID, r.Var("id"))
 }
 
 // Rotate answers POST /v1/webhooks/{id}/rotate: it creates a new secret.
@@ -248,26 +242,26 @@ func (s *Resource) Remove(ctx context.Context, _ http.ResponseWriter, r *request
 // secret that his receiver still uses; under an Idempotency-Key the secret is
 // created once.
 func (s *Resource) Rotate(ctx context.Context, w http.ResponseWriter, r *request.Request) (int, any, error) {
-	same, err := s.options.Work.Begin(w, r, nil) //nolint:contextcheck // the request has a context
+	same, err := s.Work.Begin(w, r, nil) //nolint:contextcheck // the request has a context
 	if err != nil {
 		return 0, nil, err
 	}
-	sealed, err := same.SetOutcome(ctx, "secret", s.options.Webhooks.SealSecret(r.Key.ID, r.Var("id"), webhook.NewSecret()))
+	sealed, err := same.SetOutcome(ctx, "secret", s.Webhooks.SealSecret(r.Key.ID, r.Var("id"), webhook.NewSecret()))
 	if err != nil {
 		return 0, nil, err
 	}
-	secret, err := s.options.Webhooks.OpenSecret(r.Key.ID, r.Var("id"), sealed)
+	secret, err := s.Webhooks.OpenSecret(r.Key.ID, r.Var("id"), sealed)
 	if err != nil {
 		return 0, nil, err
 	}
-	changed, err := s.options.Webhooks.Rotate(ctx, r.Key.ID, r.Var("id"), secret)
+	changed, err := s.Webhooks.Rotate(ctx, r.Key.ID, r.Var("id"), secret)
 	return http.StatusOK, body{Endpoint: shown(changed), Secret: secret}, err
 }
 
 // Enable answers POST /v1/webhooks/{id}/enable, once under an
 // Idempotency-Key.
 func (s *Resource) Enable(ctx context.Context, w http.ResponseWriter, r *request.Request) (int, any, error) {
-	if err := s.once(ctx, w, r, func() error { return s.options.Webhooks.Enable(ctx, r.Key.ID, r.Var("id")) }); err != nil {
+	if err := s.once(ctx, w, r, func() error { return s.Webhooks.Enable(ctx, r.Key.ID, r.Var("id")) }); err != nil {
 		return 0, nil, err
 	}
 	return s.Get(ctx, w, r)
@@ -275,7 +269,7 @@ func (s *Resource) Enable(ctx context.Context, w http.ResponseWriter, r *request
 
 // once does what a request asks for, unless the same request under its Idempotency-Key has done it.
 func (s *Resource) once(ctx context.Context, w http.ResponseWriter, r *request.Request, do func() error) error {
-	same, err := s.options.Work.Begin(w, r, nil) //nolint:contextcheck // the request has a context
+	same, err := s.Work.Begin(w, r, nil) //nolint:contextcheck // the request has a context
 	if err != nil || same.IsDone() {
 		return err
 	}
@@ -306,13 +300,13 @@ func newDeliveryBody(d webhook.Delivery) deliveryBody {
 // Test answers POST /v1/webhooks/{id}/test: it sends a test event, also
 // to a webhook without events.
 func (s *Resource) Test(ctx context.Context, w http.ResponseWriter, r *request.Request) (int, any, error) {
-	return s.sendOnce(ctx, w, r, "test", s.options.Webhooks.Test)
+	return s.sendOnce(ctx, w, r, "test", s.Webhooks.Test)
 }
 
 // Verify answers POST /v1/webhooks/{id}/verify: it asks a webhook again whether
 // it wants events.
 func (s *Resource) Verify(ctx context.Context, w http.ResponseWriter, r *request.Request) (int, any, error) {
-	return s.sendOnce(ctx, w, r, "verify", s.options.Webhooks.Verify)
+	return s.sendOnce(ctx, w, r, "verify", s.Webhooks.Verify)
 }
 
 // sendOnce sends an event to a webhook, once under an Idempotency-Key.
@@ -320,7 +314,7 @@ func (s *Resource) sendOnce(
 	ctx context.Context, w http.ResponseWriter, r *request.Request, what string,
 	send func(ctx context.Context, owner, endpoint, subject string, at time.Time) (webhook.Delivery, error),
 ) (int, any, error) {
-	same, err := s.options.Work.Begin(w, r, nil) //nolint:contextcheck // the request has a context
+	same, err := s.Work.Begin(w, r, nil) //nolint:contextcheck // the request has a context
 	if err != nil {
 		return 0, nil, err
 	}
@@ -339,7 +333,7 @@ func (s *Resource) ListDeliveries(ctx context.Context, w http.ResponseWriter, r 
 	if err != nil {
 		return 0, nil, err
 	}
-	log, next, err := s.options.Webhooks.DeliveriesAfter(ctx, r.Key.ID, r.Var("id"), query.Get("cursor"), limit)
+	log, next, err := s.Webhooks.DeliveriesAfter(ctx, r.Key.ID, r.Var("id"), query.Get("cursor"), limit)
 	body := struct {
 		Deliveries []deliveryBody `json:"deliveries"`
 		Next       string         `json:"next,omitempty"`
@@ -355,10 +349,10 @@ func (s *Resource) ListDeliveries(ctx context.Context, w http.ResponseWriter, r 
 func (s *Resource) Redeliver(ctx context.Context, w http.ResponseWriter, r *request.Request) (int, any, error) {
 	delivery := r.Var("delivery")
 	if err := s.once(ctx, w, r, func() error {
-		return s.options.Webhooks.Redeliver(ctx, r.Key.ID, r.Var("id"), delivery)
+		return s.Webhooks.Redeliver(ctx, r.Key.ID, r.Var("id"), delivery)
 	}); err != nil {
 		return 0, nil, err
 	}
-	d, err := s.options.Webhooks.Delivery(ctx, r.Key.ID, r.Var("id"), delivery)
+	d, err := s.Webhooks.Delivery(ctx, r.Key.ID, r.Var("id"), delivery)
 	return http.StatusAccepted, newDeliveryBody(d), err
 }

@@ -21,7 +21,7 @@ import (
 func newResource(t *testing.T) (*Resource, *apitest.Parts) {
 	t.Helper()
 	p := apitest.New(t, pace.Limits{})
-	return New(Options{Webhooks: p.Webhooks, Work: p.Work}), p
+	return &Resource{Webhooks: p.Webhooks, Work: p.Work}, p
 }
 
 // create creates a webhook, and returns its id and its secret.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/gorilla/mux"
@@ -59,14 +58,8 @@ func (p *Pages) archive(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	h := w.Header()
-	h.Set("Content-Type", "application/zip")
-	h.Set("Content-Disposition", `attachment; filename="ushuru-extension.zip"`)
-	h.Set("Content-Length", strconv.Itoa(len(data)))
-	w.WriteHeader(http.StatusOK)
-	if r.Method != http.MethodHead {
-		_, _ = w.Write(data) // the visitor may have left
-	}
+	w.Header().Set("Content-Disposition", `attachment; filename="ushuru-extension.zip"`)
+	frame.Send(w, http.StatusOK, "application/zip", data)
 	return nil
 }
 
