@@ -1,15 +1,29 @@
 package api
 
 import (
+	"context"
+	_ "embed"
+	"errors"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/gorilla/mux"
+	"github.com/oasdiff/yaml"
 
 	"ushuru/api/await"
 	"ushuru/api/batches"
 	"ushuru/api/estimates"
 	"ushuru/api/request"
 	"ushuru/api/webhooks"
+	"ushuru/pkg/drift"
+	listingsites "ushuru/pkg/listing/sites"
+	"ushuru/pkg/localtime"
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/tra"
 )
 
 // endpoint is one line of the table of routes: a path and what answers each method.
@@ -146,4 +160,149 @@ func (s *Server) newResources() (on resources) {
 	o.Metrics.GaugeFunc("http_streams", "Open streams of events.",
 		func() float64 { return float64(streams.Open()) })
 	return on
+}
+
+// healthz answers GET /healthz: the process is up.
+func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
+	return request.WriteJSON(w, http.StatusOK, map[string]string{"status": "ok"})
+}
+
+// readyz answers GET /readyz: requests can be served, because Redis accepts a write
+// in time and the server is not shutting down.
+func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
+	if s.unready.Load() {
+		return request.ErrUnavailable.WithCause(errors.New("the server is shutting down"))
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
+	defer cancel()
+	if err := redisx.CheckWrite(ctx, s.options.Redis); err != nil {
+		return err
+	}
+	return request.WriteJSON(w, http.StatusOK, map[string]string{"status": "ready"})
+}
+
+// traStatus answers GET /v1/tra-status from what the workers recorded in Redis.
+// It never calls TRA.
+func (s *Server) traStatus(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	status, err := s.options.Status(ctx)
+	if err != nil {
+		return request.ErrUnavailable.WithCause(err)
+	}
+	rules, err := s.options.Drift.State(ctx)
+	if err != nil {
+		return request.ErrUnavailable.WithCause(err)
+	}
+	for _, at := range []**time.Time{
+		&status.CheckedAt, &status.LastSuccessAt, &status.LastFailureAt, &rules.Since, &rules.CheckedAt,
+	} {
+		*at = localtime.OfPointer(*at)
+	}
+	if last := rules.LastDifference; last != nil {
+		shown := *last
+		shown.At = localtime.Of(last.At)
+		rules.LastDifference = &shown
+	}
+	return request.WriteJSON(w, http.StatusOK, struct {
+		tra.Status
+		Details drift.State `json:"details"`
+	}{status, rules})
+}
+
+// sites answers GET /v1/sites: the supported listing sites and what each
+// provides.
+func sites(w http.ResponseWriter, _ *http.Request) error {
+	return request.WriteJSON(w, http.StatusOK, map[string][]listingsites.Info{"sites": listingsites.All()})
+}
+
+//go:embed openapi.yaml
+var openAPIYAML []byte
+
+// openAPIJSON is the description of the API as JSON.
+var openAPIJSON = sync.OnceValues(func() ([]byte, error) { return yaml.YAMLToJSON(openAPIYAML) })
+
+// documents are the descriptions of the API, compressed.
+var documents = sync.OnceValues(func() (of [2]*request.Document, err error) {
+	data, err := openAPIJSON()
+	if err == nil {
+		of[0], err = request.NewDocument("application/json", data)
+	}
+	if err == nil {
+		of[1], err = request.NewDocument("application/yaml", openAPIYAML)
+	}
+	return of, err
+})
+
+// serveDocument answers GET /openapi.json (0) and GET /openapi.yaml (1).
+func serveDocument(which int) request.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		of, err := documents()
+		if err == nil {
+			of[which].Write(w, r)
+		}
+		return err
+	}
+}
+
+// named is the middleware that records the route of a request, for the metrics.
+func (s *Server) named(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if route := mux.CurrentRoute(r); route != nil {
+			template, _ := route.GetPathTemplate() // every route has one
+			request.SetRoute(w, s.templates[template])
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// nameRoutes adds the routes of routers to the metrics.
+func (s *Server) nameRoutes(routers ...*mux.Router) {
+	s.templates = map[string]string{}
+	for _, router := range routers {
+		_ = router.Walk(func(route *mux.Route, _ *mux.Router, _ []*mux.Route) error { // which returns no error
+			template, err := route.GetPathTemplate()
+			if err != nil {
+				return nil //nolint:nilerr // it has no path
+			}
+			name := withoutPatterns(template)
+			s.templates[template] = name
+			for _, method := range methodsOf(route) {
+				s.options.Metrics.AddRoute(name, method, strings.HasSuffix(name, "/events"))
+			}
+			return nil
+		})
+	}
+}
+
+// methodsOf returns the methods that a route answers, without HEAD and OPTIONS.
+func methodsOf(route *mux.Route) []string {
+	if byMethod, ok := route.GetHandler().(request.Methods); ok {
+		return slices.Collect(maps.Keys(byMethod))
+	}
+	if named, err := route.GetMethods(); err == nil {
+		return slices.DeleteFunc(slices.Clone(named), func(method string) bool { return method == http.MethodHead })
+	}
+	return []string{http.MethodGet, http.MethodPost, http.MethodDelete}
+}
+
+// withoutPatterns returns the template of a route without the patterns of its variables:
+// /v1/jobs/{id} of /v1/jobs/{id:[0-9A-Za-z]{1,64}}.
+func withoutPatterns(template string) string {
+	var name strings.Builder
+	depth, inPattern := 0, false
+	for _, char := range template {
+		switch {
+		case char == '{':
+			depth++
+		case char == '}':
+			depth--
+			inPattern = inPattern && depth > 0
+		case char == ':' && depth == 1:
+			inPattern = true
+		}
+		if !inPattern {
+			name.WriteRune(char)
+		}
+	}
+	return name.String()
 }

@@ -1,25 +1,45 @@
 package await
 
 import (
+	"bufio"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
+	"strconv"
+	"sync"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
+	"ushuru/api/problem"
 	"ushuru/api/request"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
 	"ushuru/pkg/plainjson"
 	"ushuru/tasks"
+)
+
+// Why a request is refused. Each is named by its code.
+var (
+	errRateLimited       = problem.New(http.StatusTooManyRequests, "rate_limited", nil)
+	errTooManyUploads    = problem.New(http.StatusTooManyRequests, "too_many_uploads", nil).After(request.PollAfter)
+	errTooManyExports    = problem.New(http.StatusTooManyRequests, "too_many_exports", nil).After(request.PollAfter)
+	errTooManyBytes      = problem.New(http.StatusTooManyRequests, "too_many_bytes", nil)
+	errTooLargeForKey    = problem.New(http.StatusRequestEntityTooLarge, "too_many_bytes.once", nil)
+	errTooManyBatchItems = problem.New(http.StatusTooManyRequests, "too_many_batch_items", nil).After(time.Minute)
+	errBatchTooLarge     = problem.New(http.StatusRequestEntityTooLarge, "batch_too_large", nil)
+	errTooManyJobs       = problem.New(http.StatusTooManyRequests, "too_many_jobs", nil).After(request.PollAfter)
 )
 
 // LimitOptions are the parts and settings of Limits.
@@ -112,69 +132,6 @@ func (l *Limits) take(w http.ResponseWriter, r *request.Request, things []pace.K
 		w.Header().Set("Key-Bytes", account.Header())
 	}
 	return account, ok, err
-}
-
-// rowsReservedFor is how long rows are reserved for a batch that is about to be created. Those
-// of a process that was killed are free afterwards.
-const rowsReservedFor = 15 * time.Second
-
-// TakeRows counts a request, rows of a batch that are about to run and the bytes that are stored
-// for them, unless its key would exceed one of its limits. It sets the headers RateLimit and
-// Key-Bytes. Leave ends the reservation of the rows: their batch counts them then, or there is none.
-func (l *Limits) TakeRows(w http.ResponseWriter, r *request.Request, rows int, things ...pace.Kept) (leave func(), err error) {
-	if err := l.CheckRate(w, r); err != nil {
-		return nil, err
-	}
-	if leave, err = l.reserveRows(r, rows); err != nil {
-		return nil, err
-	}
-	account, ok, err := l.take(w, r, things)
-	if err == nil && !ok {
-		err = tooManyBytesOfRows(account, total(things), int64(rows))
-	}
-	if err != nil {
-		leave()
-		return nil, err
-	}
-	return leave, nil
-}
-
-// reserveRows reserves rows of a key, unless they would exceed its limit together with those that
-// others have reserved or that run. They are reserved before those that run are counted: so
-// another batch is in one of the two numbers, or for a moment in both.
-func (l *Limits) reserveRows(r *request.Request, more int) (leave func(), err error) {
-	ctx := r.Context()
-	limit := l.of(r).BatchItems
-	if limit <= 0 {
-		return func() {}, nil
-	}
-	if more > limit {
-		return nil, errBatchTooLarge
-	}
-	reserved := pace.Kept{Name: rand.Text(), Size: int64(more), TTL: rowsReservedFor}
-	leave = func() { // else it falls back by itself
-		_ = l.options.Rows.Forget(context.WithoutCancel(ctx), r.Holder(), reserved.Name)
-	}
-	account, ok, err := l.options.Rows.Take(ctx, r.Key.ID, int64(limit), reserved)
-	running := 0
-	if err == nil && ok {
-		running, err = l.options.Batches.CountActiveRows(ctx, r.Key.ID)
-	}
-	switch {
-	case err != nil:
-		return nil, err
-	case !ok || account.Used+int64(running) > int64(limit):
-		leave()
-		return nil, errTooManyBatchItems
-	}
-	return leave, nil
-}
-
-func total(things []pace.Kept) (size int64) {
-	for _, kept := range things {
-		size += kept.Size
-	}
-	return size
 }
 
 // Submit gives the work that a request wants to the engine within the limits of the caller's key,
@@ -317,6 +274,62 @@ func (l *Limits) GiveBack(r *request.Request, things ...pace.Kept) error {
 	return err
 }
 
+// rowsReservedFor is how long rows are reserved for a batch that is about to be created. Those
+// of a process that was killed are free afterwards.
+const rowsReservedFor = 15 * time.Second
+
+// TakeRows counts a request, rows of a batch that are about to run and the bytes that are stored
+// for them, unless its key would exceed one of its limits. It sets the headers RateLimit and
+// Key-Bytes. Leave ends the reservation of the rows: their batch counts them then, or there is none.
+func (l *Limits) TakeRows(w http.ResponseWriter, r *request.Request, rows int, things ...pace.Kept) (leave func(), err error) {
+	if err := l.CheckRate(w, r); err != nil {
+		return nil, err
+	}
+	if leave, err = l.reserveRows(r, rows); err != nil {
+		return nil, err
+	}
+	account, ok, err := l.take(w, r, things)
+	if err == nil && !ok {
+		err = tooManyBytesOfRows(account, total(things), int64(rows))
+	}
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	return leave, nil
+}
+
+// reserveRows reserves rows of a key, unless they would exceed its limit together with those that
+// others have reserved or that run. They are reserved before those that run are counted: so
+// another batch is in one of the two numbers, or for a moment in both.
+func (l *Limits) reserveRows(r *request.Request, more int) (leave func(), err error) {
+	ctx := r.Context()
+	limit := l.of(r).BatchItems
+	if limit <= 0 {
+		return func() {}, nil
+	}
+	if more > limit {
+		return nil, errBatchTooLarge
+	}
+	reserved := pace.Kept{Name: rand.Text(), Size: int64(more), TTL: rowsReservedFor}
+	leave = func() { // else it falls back by itself
+		_ = l.options.Rows.Forget(context.WithoutCancel(ctx), r.Holder(), reserved.Name)
+	}
+	account, ok, err := l.options.Rows.Take(ctx, r.Key.ID, int64(limit), reserved)
+	running := 0
+	if err == nil && ok {
+		running, err = l.options.Batches.CountActiveRows(ctx, r.Key.ID)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case !ok || account.Used+int64(running) > int64(limit):
+		leave()
+		return nil, errTooManyBatchItems
+	}
+	return leave, nil
+}
+
 // Room is the room that something needs, and that its key has.
 type Room struct {
 	Bytes int64 `json:"bytes"`           // that it needs
@@ -334,6 +347,48 @@ func (l *Limits) Room(r *request.Request, things ...pace.Kept) (room Room, err e
 	account.Limit = l.of(r).Bytes
 	needed := total(things)
 	return Room{needed, account.Used, account.Limit, needed <= account.Left()}, nil
+}
+
+func total(things []pace.Kept) (size int64) {
+	for _, kept := range things {
+		size += kept.Size
+	}
+	return size
+}
+
+// tooManyBytesOfRows says how many of the rows of a batch there is room for, and when there will be more.
+func tooManyBytesOfRows(account pace.Account, needed, rows int64) error {
+	status, variant, room := http.StatusTooManyRequests, "too_many_bytes.batch", account.Left()
+	ever := needed <= account.Limit
+	if !ever {
+		status, variant, room = http.StatusRequestEntityTooLarge, "too_many_bytes.batch_once", account.Limit
+	}
+	p := problem.New(status, variant, message.Values{
+		"needed": megabytes(needed), "free": megabytes(account.Left()), "limit": megabytes(account.Limit),
+		"rows": strconv.FormatInt(room*rows/needed, 10),
+	})
+	if ever {
+		p = p.After(untilFree(account))
+	}
+	return p
+}
+
+// megabytes is a size as people read it, not less than it is.
+func megabytes(size int64) string {
+	return fmt.Sprintf("%.1f MB", math.Ceil(float64(size)/(1<<20)*10)/10) //nolint:mnd // tenths
+}
+
+// tooManyBytes refuses what needs more bytes than there is room for, and says when there will be more.
+func tooManyBytes(account pace.Account, needed int64) error {
+	if needed > account.Limit {
+		return errTooLargeForKey
+	}
+	return errTooManyBytes.After(untilFree(account))
+}
+
+// untilFree returns when a caller should ask for room again.
+func untilFree(account pace.Account) time.Duration {
+	return max(request.WholeSeconds(time.Until(account.Free)), time.Minute)
 }
 
 // WithAITokens is the middleware of endpoints that need the AI. It sets the header
@@ -367,4 +422,211 @@ func (l *Limits) ShowAITokens(w http.ResponseWriter, r *request.Request) error {
 	}
 	w.Header().Set("Key-Ai-Tokens", value)
 	return nil
+}
+
+// Turn returns a turn of an owner at the processors.
+func (l *Limits) Turn(owner string) *pace.Turn { return l.options.Processor.Turn(owner) }
+
+// PersonGoesOn has the batches of this process yield for a moment.
+func (l *Limits) PersonGoesOn() { l.options.Processor.PersonGoesOn() }
+
+// Admit bills a request to its caller before anything of it is read, and has its
+// computations take turns. A caller who has used more than a share of the processors is
+// refused.
+func (l *Limits) Admit(r *request.Request) error {
+	r.Place.Turn = l.Turn(r.Caller())
+	return l.options.Processor.Admit(r.Caller())
+}
+
+// remembered is how long what was computed is kept, and maxRemembered how many of these.
+const (
+	remembered    = time.Minute
+	maxRemembered = 512
+)
+
+type computed struct {
+	result []byte
+	at     time.Time
+}
+
+// ComputeOnce is Compute, unless the same was computed in the last minute: of equal bytes, and as
+// the same value.
+func (l *Limits) ComputeOnce(r *request.Request, of []byte, as any, compute func() ([]byte, error)) ([]byte, error) {
+	name, err := json.Marshal(as)
+	if err != nil {
+		return nil, fmt.Errorf("await: identity of a computation: %w", err)
+	}
+	key := string(name) + request.Hash(of)
+	if known, ok := l.computed.Get(key); ok && time.Since(known.at) < remembered {
+		return known.result, nil
+	}
+	result, err := l.Compute(r, compute)
+	if err == nil && result != nil {
+		l.computed.Add(key, computed{result, time.Now()})
+	}
+	return result, err
+}
+
+// Compute computes bytes in the turn of a request. The computation may give the turn back while
+// it waits for something. What a request gets that has counted against its rate is billed, and
+// never refused.
+func (l *Limits) Compute(r *request.Request, compute func() ([]byte, error)) ([]byte, error) {
+	begin := r.Place.Turn.Begin
+	if r.Counted {
+		begin = r.Place.Turn.Take
+	}
+	if err := begin(r.Context()); err != nil {
+		return nil, err
+	}
+	defer r.Place.Turn.Give()
+	return compute()
+}
+
+// turnSize is how much of a large body is decoded in one turn, in bytes.
+const turnSize = 256 << 10
+
+// takeTurns has the body of a request decoded in turns.
+func takeTurns(r *request.Request, from io.Reader) {
+	turned := &turnedReader{from, r.Context(), r.Place.Turn}
+	size := turnSize
+	if r.ContentLength >= 0 {
+		size = min(size, int(r.ContentLength)+1) // the end is read with the last byte
+	}
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{bufio.NewReaderSize(turned, size), r.Body}
+}
+
+// turnedReader is a reader of a connection: the place is given back while it waits.
+type turnedReader struct {
+	io.Reader
+	ctx  context.Context //nolint:containedctx // a Reader has no other way to learn of its end
+	turn *pace.Turn
+}
+
+// Read implements io.Reader.
+func (r *turnedReader) Read(p []byte) (int, error) {
+	r.turn.Give()
+	n, err := r.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return n, err // net/http has cancelled the request: no turn is needed to say why
+	}
+	if taken := r.turn.Take(r.ctx); taken != nil {
+		return n, taken
+	}
+	return n, err
+}
+
+const (
+	// maxLargeBodies and maxExports bound the memory for large bodies that are being
+	// received, and for results that are being sent. One key never has all places.
+	maxLargeBodies = 6
+	maxExports     = 6
+	// maxQueued is how many requests of a key wait for a place at once, and placeTimeout
+	// is how long each does.
+	maxQueued    = 20
+	placeTimeout = 15 * time.Second
+
+	// A body must arrive at leastRate, in bytes per second, but for slowStart.
+	leastRate = 32 << 10
+	slowStart = 10 * time.Second
+
+	// uploadTimeout is for the response to a large body.
+	uploadTimeout = time.Minute
+)
+
+// WithPlace is the middleware of lists that need much memory.
+func (l *Limits) WithPlace(next request.Handler) request.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		release, err := l.TakeExport(request.From(r))
+		if err != nil {
+			return err
+		}
+		defer release()
+		return next(w, r)
+	}
+}
+
+// TakeExport takes a place for results that are being sent, and waits for it.
+func (l *Limits) TakeExport(r *request.Request) (release func(), err error) {
+	return takePlace(r, l.exports, errTooManyExports)
+}
+
+// takePlace takes one of the places for what needs much memory, and waits for it.
+func takePlace(r *request.Request, places *pace.Places, busy *problem.Problem) (release func(), err error) {
+	owner := r.Caller()
+	ctx, cancel := context.WithTimeout(r.Context(), placeTimeout)
+	defer cancel()
+	release, err = places.TakeAmong(ctx, owner, maxQueued)
+	switch {
+	case r.Context().Err() != nil && err != nil:
+		return nil, request.ErrClientClosedRequest.WithCause(err)
+	case err != nil:
+		return nil, busy.WithCause(err)
+	}
+	return release, nil
+}
+
+// WithBody is the middleware of endpoints whose body may be large.
+func (l *Limits) WithBody(next request.Handler) request.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := l.AdmitBody(w, request.From(r)); err != nil {
+			return err
+		}
+		return next(w, r)
+	}
+}
+
+// AdmitBody counts a request with a large body before the body is read, and takes a
+// place for it, which the request has until its body is no longer needed. A small one is
+// only decoded in turns. The body must then arrive at a least rate: the server's own
+// timeouts are for small requests.
+func (l *Limits) AdmitBody(w http.ResponseWriter, r *request.Request) error {
+	if r.Place.Turn == nil {
+		r.Place.Turn = l.Turn(r.Caller())
+	}
+	if r.ContentLength >= 0 && r.ContentLength <= request.MaxBody {
+		takeTurns(r, r.Body)
+		return nil
+	}
+	if err := l.CheckRate(w, r); err != nil {
+		return err
+	}
+	release, err := takePlace(r, l.bodies, errTooManyUploads)
+	if err != nil {
+		return err
+	}
+	r.Place.Release = sync.OnceFunc(func() {
+		release()
+		// A connection that does not support deadlines has none to extend.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(l.options.WaitMax + uploadTimeout/2))
+	})
+	paced := &pacedBody{ReadCloser: r.Body, control: http.NewResponseController(w), begun: time.Now()}
+	takeTurns(r, paced)
+	return nil
+}
+
+// pacedBody is a body that must arrive at a least rate.
+type pacedBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+	begun   time.Time
+	got     int64
+}
+
+// Read returns request.ErrTooSlow when the body has arrived more slowly.
+func (b *pacedBody) Read(p []byte) (int, error) {
+	deadline := b.begun.Add(slowStart + time.Duration(b.got)*time.Second/leastRate)
+	_ = b.control.SetReadDeadline(deadline)
+	_ = b.control.SetWriteDeadline(deadline.Add(uploadTimeout))
+	n, err := b.ReadCloser.Read(p)
+	b.got += int64(n)
+	if sent, compressed := request.WireBytes(b.ReadCloser); compressed {
+		b.got = sent // what a small body becomes does not make it arrive faster
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return n, request.ErrTooSlow.WithCause(err)
+	}
+	return n, err
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
 	"time"
 
 	"ushuru/api/await"
@@ -13,6 +15,7 @@ import (
 	"ushuru/api/request"
 	"ushuru/api/terms"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -162,4 +165,151 @@ func (s *Resource) JobEvents(w http.ResponseWriter, plain *http.Request) error {
 	}}
 	source.Blockers = func(ctx context.Context) string { return s.options.Work.Blockers(ctx, sites) }
 	return s.options.Streams.Send(w, r, source)
+}
+
+// listedJob is a job in the list of the key that has requested it: what it is about, and
+// how it ended. Its result is at Location.
+type listedJob struct {
+	ID       string           `json:"id"`
+	Kind     string           `json:"kind"`
+	State    jobs.State       `json:"state"`
+	Created  time.Time        `json:"created"`
+	Ended    time.Time        `json:"ended,omitzero"`
+	URLs     []string         `json:"urls,omitempty"` // of the listings or the sheet
+	Car      json.RawMessage  `json:"car,omitempty"`  // that the caller described
+	Error    *problem.Problem `json:"error,omitempty"`
+	Location string           `json:"location"` // on the terms of the key's last request for it
+
+	Metadata json.RawMessage `json:"metadata,omitempty"` // of that request
+}
+
+// states are the values of the parameter state.
+var states = []jobs.State{"", jobs.Queued, jobs.Running, jobs.Succeeded, jobs.Failed, jobs.Cancelled}
+
+// ListJobs answers GET /v1/jobs: the jobs that the caller's key has requested, newest
+// first.
+func (s *Resource) ListJobs(w http.ResponseWriter, plain *http.Request) error {
+	r := request.From(plain)
+	query, owner := r.URL.Query(), r.Key.ID
+	limit, err := request.PageSize(query)
+	if err != nil {
+		return err
+	}
+	state := jobs.State(query.Get("state"))
+	if !slices.Contains(states, state) {
+		return errStateUnknown
+	}
+	found, more, err := s.options.Jobs.List(r.Context(), owner, query.Get("cursor"), limit, state)
+	if err != nil {
+		return err
+	}
+	body := struct {
+		Jobs []listedJob `json:"jobs"`
+		Next string      `json:"next,omitempty"`
+	}{Jobs: make([]listedJob, 0, len(found))}
+	for _, job := range found {
+		if tasks.IsFor(job, owner) {
+			body.Jobs = append(body.Jobs, newListedJob(job))
+		}
+	}
+	if more {
+		body.Next = request.SetNext(w, r.URL, found[len(found)-1].ID)
+	}
+	return request.WriteJSON(w, http.StatusOK, body)
+}
+
+func newListedJob(job *jobs.Job) listedJob {
+	listed := listedJob{
+		ID: job.ID, Kind: job.Kind, State: job.State, Created: localtime.Of(job.Created), Ended: localtime.Of(job.Ended),
+		URLs: tasks.URLsOf(job), Location: await.Path(job.ID),
+	}
+	if job.Query != "" {
+		listed.Location += "?" + job.Query
+		query, _ := url.ParseQuery(job.Query) // it was written by us
+		listed.Metadata = json.RawMessage(query.Get("metadata"))
+	}
+	if job.Kind == tasks.KindQuote {
+		listed.Car = job.Input
+	}
+	if job.State == jobs.Failed || job.State == jobs.Cancelled {
+		why := *await.ProblemOf(job)
+		why.Candidates, why.Car, why.Cars = nil, nil, nil // which are many bytes, and at Location
+		listed.Error = &why
+	}
+	return listed
+}
+
+// RetryJob answers POST /v1/jobs/{id}/retry: it submits the input of a failed job again.
+// The failed job stays as it is; the response has the new one.
+func (s *Resource) RetryJob(w http.ResponseWriter, plain *http.Request) error {
+	r := request.From(plain)
+	ignored, err := terms.ReadQuery(r, time.Now())
+	if err != nil {
+		return err
+	}
+	if err := r.Ignore(ignored...); err != nil {
+		return err
+	}
+	failed, err := s.retryable(r, r.Var("id"))
+	if err != nil {
+		return err
+	}
+	leaveOther(&r.Representation, failed.Kind)
+	wanted, err := wantedAgain(failed)
+	if err != nil {
+		return err
+	}
+	if failed.Kind == tasks.KindCompare || failed.Kind == tasks.KindReport {
+		if err := s.options.Limits.ShowAITokens(w, r); err != nil {
+			return err
+		}
+	}
+	found, err := s.options.Work.Outcome(w, r, wanted)
+	if err != nil {
+		return err
+	}
+	r.Job = found.Job.ID
+	body, err := s.jobBody(r, found.Job)
+	if err != nil {
+		return err
+	}
+	if err := s.options.Work.Accept(w, r, body.Location); err != nil {
+		return err
+	}
+	return request.WriteJSON(w, http.StatusAccepted, body)
+}
+
+// retryable returns a job that the caller's key has requested and that can be retried.
+func (s *Resource) retryable(r *request.Request, id string) (*jobs.Job, error) {
+	r.Job = id
+	job, err := s.options.Tasks.Job(r.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	if !tasks.IsFor(job, r.Key.ID) {
+		return nil, jobs.ErrNotFound
+	}
+	listed, err := s.options.Jobs.IsListed(r.Context(), r.Key.ID, id)
+	switch {
+	case err != nil:
+		return nil, err
+	case !listed:
+		return nil, errNotRequested
+	case job.State != jobs.Failed && job.State != jobs.Cancelled:
+		return nil, errNotFailed
+	case job.Attached:
+		return nil, errAttachmentNotKept
+	}
+	return job, nil
+}
+
+// wantedAgain returns the work of a job, as the request for it wanted it.
+func wantedAgain(failed *jobs.Job) (await.Wanted, error) {
+	wanted := await.Wanted{Kind: failed.Kind, Input: failed.Input, Failed: failed.ID}
+	if failed.Kind == tasks.KindEstimate {
+		input, err := inputOf[tasks.EstimateInput](failed)
+		wanted.Input = input
+		return wanted, err
+	}
+	return wanted, nil
 }

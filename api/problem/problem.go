@@ -3,9 +3,13 @@
 package problem
 
 import (
+	"bytes"
+	"crypto/rand"
 	"fmt"
+	"log/slog"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -193,3 +197,121 @@ func (p *Problem) Encode() ([]byte, error) {
 
 // MarshalJSON is Encode, for a problem inside another body.
 func (p *Problem) MarshalJSON() ([]byte, error) { return p.Encode() }
+
+// statuses has the HTTP status of the errors of jobs that the caller can correct, although
+// only the job found them, or that say what the server lacks. That of definite refusals is
+// 422, that of all others 500.
+var statuses = map[string]int{
+	"url_invalid": http.StatusBadRequest, "url_forbidden": http.StatusBadRequest, "url_unsupported": http.StatusBadRequest,
+
+	"sheet_host_unsupported": http.StatusBadRequest, "sheet_type_unsupported": http.StatusBadRequest,
+	"sheet_damaged": http.StatusBadRequest, "sheet_encrypted": http.StatusBadRequest,
+	"sheet_too_many_pages": http.StatusBadRequest, "sheet_too_many_pixels": http.StatusBadRequest,
+	"sheet_too_small": http.StatusBadRequest, "sheet_blank": http.StatusBadRequest,
+	"not_a_sheet": http.StatusBadRequest, "sheet_unreadable": http.StatusBadRequest,
+	"upload_expired": http.StatusBadRequest, "page_expired": http.StatusBadRequest, "request_incomplete": http.StatusBadRequest,
+	"sheet_too_large": http.StatusRequestEntityTooLarge,
+
+	"no_ai": http.StatusServiceUnavailable, "ai_budget_used_up": http.StatusServiceUnavailable,
+	"ai_unavailable": http.StatusServiceUnavailable,
+}
+
+// retryAfter has the Retry-After of errors of the AI. The operator must correct those of
+// an hour.
+var retryAfter = map[string]time.Duration{
+	"no_ai": time.Hour, "ai_budget_used_up": time.Hour, "ai_unavailable": time.Minute,
+}
+
+// OfJob returns the problem of a job that ended with an error. A permanent one is not
+// worth sending the same request again.
+func OfJob(said message.Notice, permanent bool) *Problem {
+	p := &Problem{Status: http.StatusInternalServerError, Notice: said, Permanent: permanent}
+	if status, ok := statuses[said.Code]; ok {
+		p.Status, p.RetryAfter = status, retryAfter[said.Code]
+	} else if message.IsDefinite(said.Code) {
+		p.Status = http.StatusUnprocessableEntity
+	}
+	return p
+}
+
+// Retryable reports whether the same request can succeed later.
+func (p *Problem) Retryable() bool {
+	switch p.Status {
+	case http.StatusBadRequest:
+		return p.Code == "not_a_sheet" // a model says so, which may err
+	case http.StatusServiceUnavailable:
+		return p.Code != "no_ai" // the operator must configure one
+	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusGatewayTimeout:
+		return true
+	case http.StatusInternalServerError:
+		return slices.Contains(passing, p.Code) || !p.Permanent && !message.IsDefinite(p.Code)
+	}
+	return false
+}
+
+// passing are the codes of a site that asked us to pause, and of an authority that gave
+// figures that cannot be right. The job has ended, and a later one can succeed.
+var passing = []string{"host_busy", "authority_implausible"}
+
+// ours are the codes of errors that the operator must look at.
+var ours = []string{"internal", "unavailable", "worker_lost", "deadline_exceeded"}
+
+// Level returns the level at which a response with the problem is logged: Info for a mistake of
+// the caller, Error for a fault of the service, Warn for one of a site, the authority or the AI.
+func (p *Problem) Level() slog.Level {
+	switch {
+	case p.Status < http.StatusInternalServerError, p.Code == "not_finished",
+		message.IsDefinite(p.Code), statuses[p.Code]/100 == 4: //nolint:mnd // 4xx
+		return slog.LevelInfo
+	case slices.Contains(ours, p.Code):
+		return slog.LevelError
+	}
+	return slog.LevelWarn
+}
+
+// plainHeaders are all headers of such an error. No handler of ours responds with
+// these alone.
+const plainHeaders = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
+
+// versions are those of responses: one to a request of HTTP/1.0 is of it too.
+var versions = []string{"HTTP/1.1", "HTTP/1.0"}
+
+// problems has what net/http answers by itself, by the status.
+var problems = map[int]*Problem{
+	http.StatusBadRequest:                  BadRequest("malformed_request"),
+	http.StatusExpectationFailed:           New(http.StatusExpectationFailed, "expectation_unsupported", nil),
+	http.StatusRequestHeaderFieldsTooLarge: New(http.StatusRequestHeaderFieldsTooLarge, "header_too_large", nil),
+	http.StatusNotImplemented:              New(http.StatusNotImplemented, "transfer_encoding_unsupported", nil),
+	http.StatusHTTPVersionNotSupported:     New(http.StatusHTTPVersionNotSupported, "http_version_unsupported", nil),
+}
+
+// Translate returns the problem that replaces a plain-text error of net/http; nil for any other
+// response. Before net/http calls a handler, it answers in plain text to a malformed request line,
+// to a head that is too large, and to a version of HTTP that it does not speak.
+func Translate(p []byte) []byte {
+	version, rest, _ := bytes.Cut(p, []byte(" "))
+	if !slices.Contains(versions, string(version)) {
+		return nil
+	}
+	line, _, _ := bytes.Cut(rest, []byte("\r\n"))
+	number, _, _ := bytes.Cut(line, []byte(" "))
+	status, err := strconv.Atoi(string(number))
+	plain := bytes.HasPrefix(rest[len(line):], []byte(plainHeaders))
+	// It answers an Expect that it does not know without a body.
+	if err != nil || !plain && status != http.StatusExpectationFailed {
+		return nil
+	}
+	said, known := problems[status]
+	if !known {
+		said = problems[http.StatusBadRequest]
+	}
+	answered := *said
+	answered.Status, answered.Request = status, rand.Text()
+	body, err := answered.Encode()
+	if err != nil {
+		return nil
+	}
+	return fmt.Appendf(nil, "%s %d %s\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n"+
+		"X-Request-ID: %s\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n\r\n%s",
+		version, status, http.StatusText(status), len(body), answered.Request, body)
+}

@@ -17,21 +17,27 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/gorilla/mux"
+	"github.com/klauspost/compress/gzip"
 
 	"ushuru/api/problem"
+	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/keys"
+	"ushuru/pkg/listing"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/pace"
+	"ushuru/pkg/plainjson"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/vehicle"
 )
@@ -117,6 +123,21 @@ func NetworkOf(address netip.Addr) string {
 	return strings.ReplaceAll(prefix.Addr().String(), ":", "-")
 }
 
+// Place is what a request has while it is computed: its turn at the processors, and, while
+// a large body is read, room in memory.
+type Place struct {
+	Turn    *pace.Turn // nil without one
+	Release func()     // gives the room back; nil without one
+}
+
+// Leave gives the place back, once the body is not needed.
+func (p *Place) Leave() {
+	p.Turn.Give()
+	if p.Release != nil {
+		p.Release()
+	}
+}
+
 // ReadParameters takes over the parameters in the query that every endpoint has: the
 // language of the response, and whether fields that do not exist are refused; and what the
 // caller prefers, who waits at most for waitMax.
@@ -128,6 +149,61 @@ func (r *Request) ReadParameters(waitMax time.Duration) (err error) {
 	}
 	r.Strict, err = Flag(query, "strict")
 	return err
+}
+
+// Preference is what a caller requests with Prefer (RFC 7240). Unknown and
+// malformed preferences are ignored, as the RFC requires.
+type Preference struct {
+	Async   bool          // respond-async
+	Waits   bool          // wait=N was given
+	Wait    time.Duration // its N, at most what the server allows
+	waitMax time.Duration
+}
+
+// parsePreference parses the Prefer headers. Of a preference given twice, the
+// first applies.
+func parsePreference(h http.Header, waitMax time.Duration) Preference {
+	p := Preference{waitMax: waitMax}
+	for item := range strings.SplitSeq(strings.Join(h.Values("Prefer"), ","), ",") {
+		item, _, _ = strings.Cut(item, ";")
+		name, value, _ := strings.Cut(item, "=")
+		switch strings.ToLower(strings.TrimSpace(name)) {
+		case "respond-async":
+			p.Async = true
+		case "wait":
+			n, err := strconv.ParseUint(strings.Trim(strings.TrimSpace(value), `"`), 10, 31)
+			if err == nil && !p.Waits {
+				p.Waits, p.Wait = true, min(time.Duration(n)*time.Second, waitMax)
+			}
+		}
+	}
+	return p
+}
+
+// Accepts reports whether the caller accepts 202 with a job.
+func (p Preference) Accepts() bool { return p.Async || p.Waits }
+
+// Timeout is how long to wait for a result: as long as the caller says,
+// not at all for respond-async alone, and as long as the server allows for a
+// caller who states no preference.
+func (p Preference) Timeout() time.Duration {
+	if p.Accepts() {
+		return p.Wait
+	}
+	return p.waitMax
+}
+
+// Applied returns the value of Preference-Applied. Async says that the response
+// is a job instead of its result.
+func (p Preference) Applied(async bool) string {
+	var words []string
+	if p.Async && async {
+		words = append(words, "respond-async")
+	}
+	if p.Waits {
+		words = append(words, "wait="+strconv.Itoa(int(p.Wait.Seconds())))
+	}
+	return strings.Join(words, ", ")
 }
 
 var (
@@ -278,6 +354,65 @@ func isPlainJSON(h http.Header) bool {
 	return err == nil && mediaType == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
 }
 
+// Decode makes the body of a request plain that came as gzip. Its size is not known then:
+// the reader must bound what it takes, because a small body can become a large one. A body
+// in another coding stays as it is, with its header.
+func Decode(r *http.Request) {
+	coding := strings.TrimSpace(strings.Join(r.Header.Values("Content-Encoding"), ","))
+	if strings.EqualFold(coding, "gzip") || strings.EqualFold(coding, "x-gzip") {
+		r.Header.Del("Content-Encoding")
+		r.Body, r.ContentLength = &gzipBody{sent: r.Body}, -1
+	}
+}
+
+// gzipBody is a body that is decompressed while it is read.
+type gzipBody struct {
+	sent  io.ReadCloser
+	wire  int64 // bytes that came
+	plain *gzip.Reader
+}
+
+// wireReader counts what comes.
+type wireReader struct{ *gzipBody }
+
+func (w wireReader) Read(p []byte) (int, error) {
+	n, err := w.sent.Read(p)
+	w.wire += int64(n)
+	return n, err
+}
+
+// Read decompresses.
+func (b *gzipBody) Read(p []byte) (n int, err error) {
+	if b.plain == nil {
+		if b.plain, err = gzip.NewReader(wireReader{b}); err != nil {
+			return 0, withoutEOF(err)
+		}
+	}
+	return b.plain.Read(p)
+}
+
+// withoutEOF returns io.EOF as an error of a body that ends too early: an empty body is
+// not gzip.
+func withoutEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// Close closes the body.
+func (b *gzipBody) Close() error { return b.sent.Close() }
+
+// WireBytes returns how many bytes of a compressed body have arrived; false for a body that is not
+// compressed.
+func WireBytes(body io.Reader) (int64, bool) {
+	compressed, ok := body.(*gzipBody)
+	if !ok {
+		return 0, false
+	}
+	return compressed.wire, true
+}
+
 // maxParts is the maximum number of parts of a form.
 const maxParts = 16
 
@@ -378,4 +513,163 @@ func (r *Request) Warnings() []vehicle.Warning {
 		return nil
 	}
 	return []vehicle.Warning{message.New("warning/field_ignored", ignoredValues(r.Ignored))}
+}
+
+// Bounds of the metadata of a request.
+const (
+	maxMetadataKeys  = 8
+	maxMetadataBytes = 512
+)
+
+// Tags are what a caller gives to a request and finds in its job and the event of its end: words
+// of its own, and which of its webhooks gets the event.
+type Tags struct {
+	Metadata map[string]string
+	Webhook  string // its id
+}
+
+// TagFields are the fields of a body with the tags.
+type TagFields struct {
+	Metadata json.RawMessage `json:"metadata"`
+	Webhook  json.RawMessage `json:"webhook"`
+}
+
+// ReadTags takes over the tags in the body of a request.
+func (r *Request) ReadTags(body TagFields) (err error) {
+	if r.Tags.Metadata, err = ParseMetadata(body.Metadata); err != nil || jsonobject.IsAbsent(body.Webhook) {
+		return err
+	}
+	if json.Unmarshal(body.Webhook, &r.Tags.Webhook) != nil {
+		return problem.Field("webhook", "text")
+	}
+	return nil
+}
+
+// ParseMetadata parses the metadata of a caller; nil without any.
+func ParseMetadata(value json.RawMessage) (metadata map[string]string, err error) {
+	if jsonobject.IsAbsent(value) {
+		return nil, nil //nolint:nilnil // nil is none
+	}
+	size := 0
+	if err = json.Unmarshal(value, &metadata); err == nil {
+		for name, text := range metadata {
+			size += len(name) + len(text)
+		}
+	}
+	if err != nil || size > maxMetadataBytes || len(metadata) > maxMetadataKeys {
+		return nil, problem.Field("metadata", "metadata", maxMetadataKeys, maxMetadataBytes).WithCause(err)
+	}
+	return metadata, nil
+}
+
+// SetQuery adds the tags to the query of a URL.
+func (t Tags) SetQuery(query url.Values) {
+	if len(t.Metadata) > 0 {
+		if data, err := plainjson.Encode(t.Metadata); err == nil {
+			query.Set("metadata", string(data))
+		}
+	}
+	if t.Webhook != "" {
+		query.Set("webhook", t.Webhook)
+	}
+}
+
+// TagsOf returns the tags in the query of a URL.
+func TagsOf(query url.Values) (t Tags, err error) {
+	t.Webhook = query.Get("webhook")
+	t.Metadata, err = ParseMetadata(json.RawMessage(query.Get("metadata")))
+	return t, err
+}
+
+// Flag parses a parameter that is true or false. Without it, it is false.
+func Flag(query url.Values, name string) (bool, error) {
+	if !query.Has(name) {
+		return false, nil
+	}
+	switch query.Get(name) {
+	case "true":
+		return true, nil
+	case "false":
+		return false, nil
+	}
+	return false, problem.Field(name, "boolean")
+}
+
+// ListingURL returns the canonical form of a listing's URL, or says what is
+// wrong with it.
+func ListingURL(raw string, allowLoopback bool) (string, error) {
+	if raw == "" {
+		return "", ErrURLMissing
+	}
+	url, err := listing.Canonical(raw, allowLoopback)
+	return url, URLProblem(err)
+}
+
+// URLProblem returns the response of a URL that was rejected.
+func URLProblem(err error) error {
+	public, ok := errors.AsType[*fetch.Error](err)
+	if !ok {
+		return err
+	}
+	return problem.Because(http.StatusBadRequest, public.Notice, err).Of("url")
+}
+
+const (
+	defaultPageSize = 100
+	maxPageSize     = 1000
+)
+
+// PageSize parses the parameter "limit" of lists of batches and rows.
+func PageSize(query url.Values) (int, error) {
+	text := query.Get("limit")
+	if text == "" {
+		return defaultPageSize, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > maxPageSize {
+		return 0, ErrPageInvalid
+	}
+	return n, nil
+}
+
+// SetNext says in the header Link where the page of a list is that begins at a cursor, and
+// returns the cursor; "" for none.
+func SetNext(w http.ResponseWriter, u *url.URL, cursor string) string {
+	if cursor != "" {
+		query := u.Query()
+		query.Set("cursor", cursor)
+		w.Header().Set("Link", "<"+u.EscapedPath()+"?"+query.Encode()+`>; rel="next"`)
+	}
+	return cursor
+}
+
+// Paginate returns the page that a request wants of a list in memory, and the cursor of the
+// next one.
+func Paginate[T any](query url.Values, all []T) (page []T, next string, err error) {
+	limit, err := PageSize(query)
+	if err != nil {
+		return nil, "", err
+	}
+	from, err := Cursor(query)
+	if err != nil {
+		return nil, "", err
+	}
+	from = min(from, len(all))
+	to := min(from+limit, len(all))
+	if to < len(all) {
+		next = strconv.Itoa(to)
+	}
+	return all[from:to:to], next, nil
+}
+
+// Cursor parses the parameter "cursor" of lists that are read by the number of a row.
+func Cursor(query url.Values) (from int, err error) {
+	text := query.Get("cursor")
+	if text == "" {
+		return 0, nil
+	}
+	if from, err = strconv.Atoi(text); err != nil || from < 0 {
+		return 0, ErrPageInvalid
+	}
+	return from, nil
 }

@@ -23,7 +23,7 @@ import (
 //	promoted              it was bulk, and an interactive request has joined it
 //
 // It is at job:{slot}:id. Its subscribers are a set at subscribers:{slot}:id, what its
-// caller sent is at upload:{slot}:id, its dedup key is at dedup:{slot}:hash, where slot is the end of the id (keys.go). The
+// caller sent is at upload:{slot}:id, its dedup key is at dedup:{slot}:hash, where slot is the end of the id (store.go). The
 // jobs that the sweeper checks are sorted sets at jobs:active:<class>.
 
 const luaNow = redisx.LuaClock + `

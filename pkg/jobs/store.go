@@ -2,17 +2,23 @@ package jobs
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/oklog/ulid/v2"
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/redisx"
 )
+
+// ErrNoAttachment means that a job has no attachment, or that it has ended.
+var ErrNoAttachment = errors.New("jobs: no such attachment")
 
 // ChannelEnqueued has the name of each queue that gets a task. A message may be lost:
 // workers also look into their queues at intervals.
@@ -42,6 +48,10 @@ const (
 // their next check in ms. Each class has its own, so that a batch cannot delay the
 // check of an interactive job.
 func keyActive(class Class) string { return "jobs:active:" + string(class) }
+
+// AttachmentTTL is for an attachment whose job was never created. It is longer than
+// the deadline of an interactive job.
+const AttachmentTTL = 30 * time.Minute
 
 // Store reads and writes job records.
 type Store struct{ redis redis.UniversalClient }
@@ -142,6 +152,25 @@ func (s *Store) keepActive(ctx context.Context, joined, unused *Job, n New) erro
 	})
 }
 
+// newJob makes the record of a new job.
+func newJob(n New) *Job {
+	now := time.Now().UTC()
+	dedupKey := DedupKey(n.Kind, n.Input)
+	return &Job{
+		ID: newID(now, dedupKey), Kind: n.Kind, Class: n.Class, Owner: n.Owner, Input: n.Input, DedupKey: dedupKey, State: Queued,
+		Steps: map[string]Step{}, Outputs: map[string]json.RawMessage{}, Children: map[string]Child{},
+		RequestedByCaller: n.Subscriber == "", Attached: n.Attachment != nil, Origin: n.Origin,
+		Created: now, Deadline: now.Add(n.Deadline),
+	}
+}
+
+func firstCheckDelayFor(class Class) time.Duration {
+	if class == Bulk {
+		return firstCheckDelayBulk
+	}
+	return firstCheckDelay
+}
+
 // scriptForget deletes the dedup key of a job that has ended or is gone. KEYS: the dedup key.
 // ARGV: what the keys of records in its slot begin with.
 var scriptForget = redis.NewScript(`
@@ -161,25 +190,6 @@ func (s *Store) ForgetRefusal(ctx context.Context, dedupKey string) (bool, error
 		return false, fmt.Errorf("jobs: delete a dedup key: %w", err)
 	}
 	return forgot, nil
-}
-
-// newJob makes the record of a new job.
-func newJob(n New) *Job {
-	now := time.Now().UTC()
-	dedupKey := DedupKey(n.Kind, n.Input)
-	return &Job{
-		ID: newID(now, dedupKey), Kind: n.Kind, Class: n.Class, Owner: n.Owner, Input: n.Input, DedupKey: dedupKey, State: Queued,
-		Steps: map[string]Step{}, Outputs: map[string]json.RawMessage{}, Children: map[string]Child{},
-		RequestedByCaller: n.Subscriber == "", Attached: n.Attachment != nil, Origin: n.Origin,
-		Created: now, Deadline: now.Add(n.Deadline),
-	}
-}
-
-func firstCheckDelayFor(class Class) time.Duration {
-	if class == Bulk {
-		return firstCheckDelayBulk
-	}
-	return firstCheckDelay
 }
 
 // Get returns a job, or ErrNotFound.
@@ -270,3 +280,70 @@ func millis(text string) time.Time {
 	}
 	return time.UnixMilli(ms).UTC()
 }
+
+// AttachmentName names the attachment of a job in the account of its owner's key.
+func AttachmentName(dedupKey string) string { return "upload:" + dedupKey }
+
+// Attachment returns the page or file that a caller sent for a job.
+func (s *Store) Attachment(ctx context.Context, id string) ([]byte, error) {
+	packed, err := s.redis.Get(ctx, keyAttachment(id)).Bytes()
+	if errors.Is(err, redis.Nil) {
+		return nil, ErrNoAttachment
+	}
+	if err != nil {
+		return nil, fmt.Errorf("jobs: attachment: %w", err)
+	}
+	return redisx.Unpack(packed)
+}
+
+// slotLength is how many digits of the dedup key an id ends with. They are the hash
+// tag of all keys of the job, so that one script can read and write them all.
+const slotLength = 6
+
+// newID returns an id that begins with the time and ends with the slot of a dedup
+// key.
+func newID(now time.Time, dedupKey string) string {
+	return ulid.MustNew(ulid.Timestamp(now), rand.Reader).String() + slotOfDedup(dedupKey)
+}
+
+func slotOfDedup(dedupKey string) string { return strings.ToUpper(dedupKey[:slotLength]) }
+
+// slotOf returns the hash tag of a job's keys. What is too short to be the id of a job is
+// its own slot.
+func slotOf(id string) string {
+	if len(id) <= ulid.EncodedSize {
+		return id
+	}
+	return id[ulid.EncodedSize:]
+}
+
+// keyJobPrefix returns the text that the keys of all jobs of a slot begin with.
+func keyJobPrefix(id string) string { return "job:{" + slotOf(id) + "}:" }
+
+func keyJob(id string) string { return keyJobPrefix(id) + id }
+
+// keySubscribersPrefix is what the key of a job's subscribers begins with.
+func keySubscribersPrefix(id string) string { return "subscribers:{" + slotOf(id) + "}:" }
+
+// A subscriber is notified of a job's end: another job, a batch row or an API key.
+// Its name is a word, a colon, and what the notifier of that word needs. The
+// subscribers of a job are a set beside its record, under the same hash tag, so
+// that a subscription and the end of the job cannot miss each other: a subscriber
+// that comes before the end is in the set when the set is read after the end, and
+// one that comes later learns the state at once.
+func keySubscribers(id string) string { return keySubscribersPrefix(id) + id }
+
+// keysOf returns the keys of a job: its record, its subscribers, its dedup key and its
+// attachment.
+func keysOf(job *Job) []string {
+	return []string{
+		keyJob(job.ID), keySubscribers(job.ID), keyDedup(slotOf(job.ID), job.DedupKey), keyAttachment(job.ID),
+	}
+}
+
+// keyAttachment is beside the record of a job, under the same hash tag, so that the
+// end of the job, whichever it is, deletes what its caller sent.
+func keyAttachment(id string) string { return "upload:{" + slotOf(id) + "}:" + id }
+
+// keyDedup is the dedup key of a running job in a slot.
+func keyDedup(slot, dedupKey string) string { return "dedup:{" + slot + "}:" + dedupKey }

@@ -8,11 +8,16 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"ushuru/pkg/jobs"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
+	"ushuru/pkg/tra"
+	"ushuru/tasks"
 )
 
 // TestCallersDoNotQueueWhileRedisIsAway: however many want to know what Redis does not answer, of
@@ -66,4 +71,30 @@ func TestSitesOfOneCallAreAllKnown(t *testing.T) {
 			t.Errorf("got %d sites in memory, want at most %d", len(h.sites), maxSites)
 		}
 	}
+}
+
+// TestAnOutageIsFeltOnceItHasLasted: workers end the jobs of known vehicles first.
+func TestAnOutageIsFeltOnceItHasLasted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var outage tra.Outage
+		work := &Work{
+			options: Options{Outages: tra.NewOutages(func(context.Context) (tra.Status, error) { return tra.Status{Outage: outage}, nil })},
+			holds:   holds{read: time.Now().Add(time.Hour)}, // no queue is paused
+		}
+		job := &jobs.Job{State: jobs.Running, Kind: tasks.KindQuote, Steps: map[string]jobs.Step{tasks.StepCalculate: {State: jobs.StepReady}}}
+		if got := work.waitOf(t.Context(), job); got.what != waitingForWorker || got.isFelt {
+			t.Errorf("before the outage got %+v, want that it waits for a worker", got)
+		}
+		outage = tra.Outage{Reason: tra.ReasonNoWorker}
+		for _, c := range []struct {
+			after  time.Duration
+			isFelt bool
+		}{{time.Second, false}, {outageGrace - 2*time.Second, false}, {outageGrace, true}} {
+			testenv.Pass(c.after)
+			if got := work.waitOf(t.Context(), job); got.what != WaitingForAuthority || got.isFelt != c.isFelt {
+				t.Errorf("%s later got %+v, want that callers learn of the outage: %t", c.after, got, c.isFelt)
+			}
+		}
+	})
 }

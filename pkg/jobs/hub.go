@@ -2,9 +2,12 @@ package jobs
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/redisx"
 )
@@ -12,6 +15,10 @@ import (
 // recheckInterval is how often a Hub reads the states of the jobs that callers wait for, once for
 // all, in case the message that one has ended was lost.
 const recheckInterval = 1500 * time.Millisecond
+
+// pollInterval is how often a Hub reads the records that are watched: once for all
+// watchers, and not at all while there are none.
+const pollInterval = 500 * time.Millisecond
 
 // Hub lets many callers wait for the end of jobs on one subscription, and watch
 // jobs and other records with one poll for all of them.
@@ -87,6 +94,21 @@ func (h *Hub) WaitEnded(ctx context.Context, id string) error {
 // the job has ended.
 func (h *Hub) Ended(id string) (ended <-chan struct{}, leave func()) { return h.subscribe(id, "") }
 
+// Watch sends on a channel when a job may have changed or ended, until unsubscribe
+// is called. It does not say what has changed: read the record. A change that is
+// undone within pollInterval may be missed.
+func (h *Hub) Watch(id string) (changes <-chan struct{}, unsubscribe func()) {
+	// Opening, claiming and completing a step each change how many fields the
+	// record has.
+	return h.subscribe(id, keyJob(id), "state")
+}
+
+// WatchHash does the same for any hash in Redis: one of these fields may have
+// changed, or the number of fields.
+func (h *Hub) WatchHash(key string, fields ...string) (changes <-chan struct{}, unsubscribe func()) {
+	return h.subscribe(key, key, fields...)
+}
+
 func (h *Hub) wake(name string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -129,5 +151,70 @@ func (h *Hub) subscribe(name, key string, fields ...string) (changed chan struct
 		if len(s.callers) == 0 {
 			delete(h.subjects, name)
 		}
+	}
+}
+
+// pollLoop polls and rechecks at each interval until ctx ends.
+func (h *Hub) pollLoop(ctx context.Context) {
+	poll, recheck := time.NewTicker(pollInterval), time.NewTicker(recheckInterval)
+	defer poll.Stop()
+	defer recheck.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-poll.C:
+			h.poll(ctx)
+		case <-recheck.C:
+			h.recheck(ctx)
+		}
+	}
+}
+
+// poll wakes the watchers of the records that have changed since the last poll.
+func (h *Hub) poll(ctx context.Context) {
+	type snapshot struct {
+		subject *subject
+		values  *redis.SliceCmd
+		size    *redis.IntCmd
+	}
+	var snapshots []snapshot
+	pipe := h.store.redis.Pipeline()
+	h.mu.Lock()
+	for _, s := range h.subjects {
+		if s.watchers > 0 {
+			snapshots = append(snapshots, snapshot{s, pipe.HMGet(ctx, s.key, s.fields...), pipe.HLen(ctx, s.key)})
+		}
+	}
+	h.mu.Unlock()
+	if len(snapshots) == 0 {
+		return
+	}
+	_, _ = pipe.Exec(ctx) // each command has its own error; the next poll makes up for it
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range snapshots {
+		now := fmt.Sprint(s.values.Val(), s.size.Val())
+		if s.values.Err() != nil || s.size.Err() != nil || s.subject.seen == now {
+			continue
+		}
+		s.subject.seen = now
+		s.subject.wake()
+	}
+}
+
+// recheck wakes the callers who wait for jobs that have ended or are gone.
+func (h *Hub) recheck(ctx context.Context) {
+	var ids []string
+	h.mu.Lock()
+	for name, s := range h.subjects {
+		if len(s.callers) > s.watchers {
+			ids = append(ids, name)
+		}
+	}
+	h.mu.Unlock()
+	gone, _ := h.store.ListEnded(ctx, ids) // the next recheck makes up for an error
+	for _, id := range gone {
+		h.wake(id)
 	}
 }
