@@ -7,10 +7,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
 // ErrEmbeddedRefused means that no URL was given where the embedded Redis, which
@@ -133,3 +137,143 @@ type asynqOpt struct{ endpoint endpoint }
 
 // MakeRedisClient returns a new client; it implements asynq.RedisConnOpt.
 func (o asynqOpt) MakeRedisClient() any { return o.endpoint.client() }
+
+const (
+	single kind = iota
+	sentinel
+	cluster
+)
+
+// Timeouts for a Redis that may be in another country than the worker. A round trip
+// takes 0.2 s then, so these are far above a slow reply and far below the time
+// that a caller waits.
+const (
+	dialTimeout = 2 * time.Second // to make one connection
+	ioTimeout   = 3 * time.Second // of one read or write; a context may end it earlier
+)
+
+// topologyInterval is how often the client of a cluster asks which server has which
+// slots. When a primary dies its replica takes over within seconds; go-redis would
+// go on asking the dead server for up to a minute.
+const topologyInterval = 2 * time.Second
+
+type kind int
+
+// endpoint is everything that a client is made of.
+type endpoint struct {
+	name    string // without password
+	kind    kind
+	options redis.UniversalOptions
+}
+
+func (e *endpoint) apply() {
+	o := &e.options
+	o.DialTimeout = dialTimeout
+	o.ReadTimeout = ioTimeout
+	o.WriteTimeout = ioTimeout
+	o.ContextTimeoutEnabled = true
+	// The client retries a failed command, and each retry dials again. Dialling
+	// five times inside each retry too would turn 2 s into 40 s.
+	o.DialerRetries = 1
+	// The name of the library costs each new connection a round trip.
+	o.DisableIdentity = true
+}
+
+// client returns a new client. It connects with its first command.
+func (e *endpoint) client() redis.UniversalClient {
+	o := e.options
+	// Maintenance notifications exist in Redis Enterprise only. Elsewhere
+	// subscribing to them costs each new connection one refused command.
+	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	var client redis.UniversalClient
+	switch e.kind {
+	case sentinel:
+		client = redis.NewFailoverClient(o.Failover())
+	case cluster:
+		client = newCluster(o.Cluster())
+	case single:
+		client = redis.NewClient(o.Simple())
+	}
+	client.AddHook(bounded{})
+	return client
+}
+
+// newCluster returns a client that asks for the topology every few seconds, and at
+// once when a server cannot be connected to.
+func newCluster(o *redis.ClusterOptions) *redis.ClusterClient {
+	o.ClusterStateReloadInterval = topologyInterval
+	reload := &reloadOnDialError{}
+	o.NewClient = func(o *redis.Options) *redis.Client {
+		node := redis.NewClient(o)
+		node.AddHook(reload)
+		return node
+	}
+	client := redis.NewClusterClient(o)
+	reload.cluster.Store(client)
+	return client
+}
+
+// reloadOnDialError is a hook of the clients of a cluster's servers.
+type reloadOnDialError struct {
+	cluster atomic.Pointer[redis.ClusterClient]
+}
+
+// DialHook implements redis.Hook.
+func (h *reloadOnDialError) DialHook(next redis.DialHook) redis.DialHook {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := next(ctx, network, addr)
+		if err != nil && ctx.Err() == nil {
+			if cluster := h.cluster.Load(); cluster != nil {
+				cluster.ReloadState(ctx) // in the background, one at a time
+			}
+		}
+		return conn, err
+	}
+}
+
+// ProcessHook implements redis.Hook.
+func (*reloadOnDialError) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+// ProcessPipelineHook implements redis.Hook.
+func (*reloadOnDialError) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+type boundKey struct{}
+
+// Bound returns a context in which every command and every pipeline, with its retries, ends after
+// a time, so that no request hangs on a Redis that does not answer.
+func Bound(ctx context.Context, each time.Duration) context.Context {
+	return context.WithValue(ctx, boundKey{}, each)
+}
+
+// bounded is the hook that ends the commands of a context of Bound.
+type bounded struct{}
+
+func within(ctx context.Context) (context.Context, context.CancelFunc) {
+	if each, ok := ctx.Value(boundKey{}).(time.Duration); ok {
+		return context.WithTimeout(ctx, each)
+	}
+	return ctx, func() {}
+}
+
+// DialHook implements redis.Hook.
+func (bounded) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+// ProcessHook implements redis.Hook.
+func (bounded) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, command redis.Cmder) error {
+		ctx, cancel := within(ctx)
+		defer cancel()
+		return next(ctx, command)
+	}
+}
+
+// ProcessPipelineHook implements redis.Hook.
+func (bounded) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, commands []redis.Cmder) error {
+		ctx, cancel := within(ctx)
+		defer cancel()
+		return next(ctx, commands)
+	}
+}

@@ -2,13 +2,21 @@ package redisx_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
 	"github.com/alicebob/miniredis/v2/server"
+	"github.com/hibiken/asynq"
+	"github.com/hibiken/asynqmon"
 	"go.uber.org/goleak"
 
 	"ushuru/pkg/redisx"
@@ -174,4 +182,104 @@ func serverOfVersion(t *testing.T, version string) string {
 		peer.WriteBulk("# Server\r\nredis_version:" + version + "\r\n")
 	}))
 	return "redis://" + fake.Addr().String()
+}
+
+// withTLS returns the address of a port that speaks TLS and has a server behind it.
+func withTLS(t *testing.T, behind string) string {
+	t.Helper()
+	certified := httptest.NewTLSServer(nil) // for its certificate
+	t.Cleanup(certified.Close)
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", certified.TLS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", behind)
+			if err != nil {
+				_ = conn.Close()
+				return
+			}
+			go func() { _, _ = io.Copy(server, conn); _ = server.Close() }()
+			go func() { _, _ = io.Copy(conn, server); _ = conn.Close() }()
+		}
+	}()
+	return listener.Addr().String()
+}
+
+// A URL with TLS for a port without, and the other way round, is named as what it is, soon.
+func TestAURLWithTheWrongSchemeIsNamed(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	withPassword := redistest.Start(t)
+	if err := redistest.Open(t, withPassword.URL).Client().ConfigSet(t.Context(), "requirepass", "secret-hush").Err(); err != nil {
+		t.Fatal(err)
+	}
+	for url, want := range map[string]string{
+		"rediss://" + server.Addr:                               "begin the URL with redis, not rediss",
+		"rediss://:secret-hush@" + withPassword.Addr:            "begin the URL with redis, not rediss",
+		"rediss-cluster://" + server.Addr:                       "begin the URL with redis, not rediss",
+		"redis://" + withTLS(t, server.Addr):                    "begin the URL with rediss, not redis",
+		"redis://:secret-hush@" + withTLS(t, withPassword.Addr): "begin the URL with rediss, not redis",
+		"rediss://" + withTLS(t, server.Addr):                   "certificate signed by unknown authority",
+		"redis://" + redistest.FreeAddress(t):                   "connection refused",
+		"redis://:wrong-hush@" + withPassword.Addr:              "WRONGPASS",
+	} {
+		begun := time.Now()
+		conn, err := redisx.Open(t.Context(), redisx.Options{URL: url})
+		if err == nil {
+			_ = conn.Close()
+			t.Errorf("%s: no error, want %s", redisx.Redact(url), want)
+		} else if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hush") {
+			t.Errorf("%s: got %v, want %s", redisx.Redact(url), err, want)
+		}
+		if took := time.Since(begun); took > 30*time.Second {
+			t.Errorf("%s: it took %s", redisx.Redact(url), took)
+		}
+	}
+}
+
+// TestBoundEndsWhatASilentServerDoesNot: commands and pipelines of a bounded context end, each after
+// its time, whatever the deadline of the context.
+func TestBoundEndsWhatASilentServerDoesNot(t *testing.T) {
+	t.Parallel()
+	line := redistest.Proxy(t, miniredis.RunT(t).Addr())
+	client := redistest.Open(t, line.URL).Client()
+	line.Delay(time.Hour)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	ctx = redisx.Bound(ctx, 50*time.Millisecond)
+	pipe := client.Pipeline()
+	pipe.Get(ctx, "key")
+	_, pipelined := pipe.Exec(ctx)
+	for name, err := range map[string]error{"command": client.Get(ctx, "key").Err(), "pipeline": pipelined} {
+		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			t.Errorf("%s: got %v, with the context %v; want that its own time is over", name, err, ctx.Err())
+		}
+	}
+}
+
+func TestEveryKindIsShownByAsynqmon(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		client := asynq.NewClient(conn.AsynqOpt())
+		defer client.Close()
+		_, err := client.Enqueue(asynq.NewTask("t", nil), asynq.Queue("scrape"))
+		must(t, err)
+
+		monitor := asynqmon.New(asynqmon.Options{RootPath: "/m", RedisConnOpt: conn.AsynqOpt()})
+		for _, path := range []string{"/m/", "/m/api/queues", "/m/api/queues/scrape/pending_tasks", "/m/api/redis_info"} {
+			answer := httptest.NewRecorder()
+			monitor.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
+			if answer.Code != http.StatusOK {
+				t.Errorf("%s: %d %s", path, answer.Code, answer.Body)
+			}
+		}
+		must(t, monitor.Close())
+		must(t, conn.Client().Ping(t.Context()).Err())
+	})
 }

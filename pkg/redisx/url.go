@@ -1,13 +1,18 @@
 package redisx
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
+	"unicode"
 )
 
 const (
@@ -142,4 +147,133 @@ func addresses(hosts, port string) ([]string, error) {
 // hasPort distinguishes the colon of a port from those of an IPv6 address.
 func hasPort(host string) bool {
 	return strings.LastIndexByte(host, ':') > strings.LastIndexByte(host, ']')
+}
+
+const mask = "***"
+
+// Redact returns the URL with everything hidden that may be secret: all between the
+// user and the last @, and all of the query but harmless parameters. Of a
+// malformed URL it hides too much rather than too little.
+func Redact(url string) string {
+	scheme, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		scheme, rest = "", url
+	} else {
+		scheme += "://"
+	}
+	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
+		user, _, ok := strings.Cut(rest[:at], ":")
+		if !ok || strings.ContainsAny(user, "/?#") { // a password in the wrong place, most likely
+			user = ""
+		}
+		rest = user + ":" + mask + rest[at:]
+	}
+	rest, query, ok := strings.Cut(rest, "?")
+	if !ok {
+		return scheme + rest
+	}
+	return scheme + rest + "?" + redactQuery(query)
+}
+
+func redactQuery(query string) string {
+	pairs := strings.Split(query, "&")
+	for i, pair := range pairs {
+		name, value, ok := strings.Cut(pair, "=")
+		harmless := (name == "master" || name == "db") && !strings.ContainsFunc(value, unusual)
+		switch {
+		case !ok:
+			pairs[i] = mask
+		case !harmless:
+			pairs[i] = name + "=" + mask
+		}
+	}
+	return strings.Join(pairs, "&")
+}
+
+// unusual reports whether the name of a set has no such character. A parameter that
+// is joined wrongly brings one along.
+func unusual(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r)
+}
+
+// Why a server does not answer to a URL of the other kind.
+var (
+	errPlain = errors.New("the server there answers without TLS: begin the URL with redis, not rediss")
+	errTLS   = errors.New("the server there speaks TLS: begin the URL with rediss, not redis")
+)
+
+// wrongScheme returns what is wrong with TLS in a URL whose servers could not be asked; nil when
+// that is not the cause.
+func (e *endpoint) wrongScheme(parent context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), dialTimeout)
+	defer cancel()
+	for _, address := range e.options.Addrs {
+		switch {
+		case e.options.TLSConfig != nil && answersPlain(ctx, address):
+			return errPlain
+		case e.options.TLSConfig == nil && answersTLS(ctx, address):
+			return errTLS
+		}
+	}
+	return nil
+}
+
+// answersPlain reports whether a server answers a command without TLS, be it with an error.
+func answersPlain(ctx context.Context, address string) bool {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = conn.Close() }()
+	first := make([]byte, 1)
+	_ = conn.SetDeadline(time.Now().Add(dialTimeout))
+	if _, err = io.WriteString(conn, "PING\r\n"); err == nil {
+		_, err = conn.Read(first)
+	}
+	return err == nil && (first[0] == '+' || first[0] == '-')
+}
+
+// answersTLS reports whether a server begins TLS. The certificate is not verified, because no
+// command is sent on this connection.
+func answersTLS(ctx context.Context, address string) bool {
+	anybody := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // see above
+	conn, err := (&tls.Dialer{Config: anybody}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return false
+	}
+	_ = conn.Close()
+	return true
+}
+
+// ErrExposed means that the connection would leave this machine without TLS and without
+// a password, where Options.RefuseExposed is set.
+var ErrExposed = errors.New("redisx: a Redis on another host needs a password or TLS")
+
+// Exposed reports whether the connection leaves this machine without TLS and without a
+// password: everybody in the network can then read and change everything.
+func (c *Conn) Exposed() bool { return c.endpoint.exposed() }
+
+func (e *endpoint) exposed() bool {
+	if e.options.TLSConfig != nil || e.options.Password != "" { // with Sentinel it is the password of the data servers
+		return false
+	}
+	for _, address := range e.options.Addrs {
+		if !isLocal(address) {
+			return true
+		}
+	}
+	return false
+}
+
+// isLocal reports whether an address is a socket of this machine.
+func isLocal(address string) bool {
+	if strings.HasPrefix(address, "/") {
+		return true
+	}
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }

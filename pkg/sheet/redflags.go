@@ -34,6 +34,20 @@ const (
 	FlagWithoutQuote   = "said_without_quote"
 )
 
+// FindRedFlags returns what the buyer should know before paying, with its evidence,
+// and what is not certain: the doubts of the sheet.
+func FindRedFlags(r *Report) []RedFlag {
+	l := &flagList{[]RedFlag{}}
+	l.grades(r)
+	l.mileage(r)
+	l.car(r)
+	l.notes(r)
+	l.said(r)
+	l.bodyMap(r)
+	l.unread(r)
+	return l.flags
+}
+
 // GradeText returns what an overall grade means, in the words of report, flags and
 // advice alike.
 func GradeText(mark string) Text {
@@ -95,20 +109,6 @@ func severityOf(level condition.Severity) Severity {
 		return Low
 	}
 	return Info
-}
-
-// FindRedFlags returns what the buyer should know before paying, with its evidence,
-// and what is not certain: the doubts of the sheet.
-func FindRedFlags(r *Report) []RedFlag {
-	l := &flagList{[]RedFlag{}}
-	l.grades(r)
-	l.mileage(r)
-	l.car(r)
-	l.notes(r)
-	l.said(r)
-	l.bodyMap(r)
-	l.unread(r)
-	return l.flags
 }
 
 // GradeRule returns the rule of a grade that is no good one.
@@ -272,4 +272,98 @@ func deref(s *string) string {
 		return ""
 	}
 	return *s
+}
+
+// Said is what the reader answered when it was asked whether the sheet speaks of one
+// thing: accident, flood and so on.
+type Said struct {
+	About   string `json:"about"`  // accident, flood, fire, theft, meter, frame, engine or airbag
+	Answer  string `json:"answer"` // yes, no or not_said
+	QuoteJP string `json:"quote_jp,omitempty"`
+	// Found reports that the quote is among the texts that were read.
+	Found bool `json:"found"`
+}
+
+// Subjects are what the reader is asked about.
+var Subjects = []condition.Category{"accident", "flood", "fire", "theft", "meter", "frame", "engine", "airbag"}
+
+// said joins the answers of the reader with the words of the sheet: the graver holds.
+// An answer never clears a word, a mark or a grade.
+func (l *flagList) said(r *Report) {
+	for _, said := range r.Said {
+		if said.Answer != "yes" {
+			continue
+		}
+		category := condition.Category(said.About)
+		words := condition.Read(said.QuoteJP)
+		switch {
+		case said.QuoteJP == "" || !said.Found, isDenial(words):
+			if !l.hasGrave(category) {
+				l.append(RedFlag{
+					Rule: FlagWithoutQuote, Category: category, Level: condition.Doubt, QuoteJP: said.QuoteJP,
+					Text: withAbout(TextOf("flag", FlagWithoutQuote), category), Severity: Medium,
+				})
+			}
+		case words.Severity().Rank() >= condition.Caution.Rank() && !words.Severity().IsGrave():
+			l.text(said.QuoteJP) // our tables know it, and it is not grave
+		case !l.hasGrave(category):
+			l.say(condition.Finding{Category: category, Severity: condition.Grave}, said.QuoteJP, "")
+		}
+	}
+}
+
+// isDenial reports whether a quote denies what it is quoted for.
+func isDenial(j condition.Judgement) bool { return len(j.Denied) > 0 && !j.Severity().IsGrave() }
+
+func (l *flagList) hasGrave(category condition.Category) bool {
+	return slices.ContainsFunc(l.flags, func(f RedFlag) bool { return f.Category == category && f.Level.IsGrave() })
+}
+
+// withAbout adds what a sentence is about.
+func withAbout(t Text, category condition.Category) Text {
+	about := TextOf("about", string(category))
+	return Text{EN: strings.TrimSuffix(t.EN, ".") + ": " + about.EN, SW: t.SW + ": " + about.SW}
+}
+
+// The values of Ask.About that are not the rule of a red flag.
+const (
+	askRepair  = "repair_not_stated"
+	askService = "service_record"
+	askYear    = "manufacture"
+	askEngine  = "engine"
+)
+
+// QuestionsFor returns what the buyer should ask before paying: the questions of
+// the red flags, and those that sheets leave open.
+func QuestionsFor(r *Report) []Ask {
+	list := []Ask{}
+	for _, flag := range r.RedFlags {
+		about := flag.Rule
+		switch about {
+		case FlagRepairHistory:
+			about = FlagRepairGrade // one question for both
+		case FlagPoorGrade:
+			continue
+		}
+		if !hasQuestion(list, about) {
+			list = append(list, Ask{about, TextOf("ask", about)})
+		}
+	}
+	if r.RepairHistory.Status == RepairNotStated {
+		list = append(list, Ask{askRepair, TextOf("ask", askRepair)})
+	}
+	if book := r.Documents.ServiceBook; book == nil || !*book {
+		list = append(list, Ask{askService, TextOf("ask", askService)})
+	}
+	if r.Vehicle.ImportChannel != nil || r.Dates.FirstRegistration != nil {
+		list = append(list, Ask{askYear, TextOf("ask", askYear)})
+	}
+	if !hasQuestion(list, askEngine) {
+		list = append(list, Ask{askEngine, TextOf("ask", askEngine)})
+	}
+	return list
+}
+
+func hasQuestion(list []Ask, about string) bool {
+	return slices.ContainsFunc(list, func(ask Ask) bool { return ask.About == about })
 }

@@ -4,6 +4,8 @@
 package sheet
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 
 	"ushuru/pkg/condition"
@@ -224,6 +226,19 @@ const (
 	NotKnown Severity = "unknown"
 )
 
+// severities are in ascending order.
+var severities = []Severity{NotKnown, Info, Low, Medium, High}
+
+// Rank orders severities: a higher rank is graver. An invalid Severity ranks as
+// NotKnown.
+func (s Severity) Rank() int { return max(slices.Index(severities, s), 0) }
+
+// Next returns the severity one step graver; High stays High.
+func (s Severity) Next() Severity { return severities[min(s.Rank()+1, len(severities)-1)] }
+
+// Graver returns the graver of two severities.
+func Graver(a, b Severity) Severity { return severities[max(a.Rank(), b.Rank())] }
+
 // Note is one remark on the sheet.
 type Note struct {
 	JP          string      `json:"jp"`
@@ -423,3 +438,25 @@ const (
 	NotASheet       = "not_a_sheet"      // the images show something else
 	SheetUnreadable = "sheet_unreadable" // a sheet, but blank, inconsistent or illegible
 )
+
+// Reading is the result of a job that reads a sheet: the report as JSON. It is
+// stored once for both languages.
+type Reading struct {
+	Report json.RawMessage `json:"report"`
+}
+
+// ParseReading decodes the result of a job that reads a sheet. It returns the
+// reading, and the report in it.
+func ParseReading(result []byte) (Reading, *Report, error) {
+	var (
+		reading Reading
+		report  Report
+	)
+	if err := json.Unmarshal(result, &reading); err != nil {
+		return reading, nil, fmt.Errorf("sheet: reading: %w", err)
+	}
+	if err := json.Unmarshal(reading.Report, &report); err != nil {
+		return reading, nil, fmt.Errorf("sheet: report of a reading: %w", err)
+	}
+	return reading, &report, nil
+}

@@ -70,7 +70,7 @@ const (
 	Verified   EndpointState = "verified"
 )
 
-// stored is an Endpoint with its secrets, which are sealed (sealed.go). Deliveries are signed with
+// stored is an Endpoint with its secrets, which are sealed (seal.go). Deliveries are signed with
 // them, so hashes of the secrets would not suffice.
 type stored struct {
 	Endpoint

@@ -2,9 +2,14 @@ package scan
 
 import (
 	"context"
+	_ "embed"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/message"
@@ -57,4 +62,103 @@ func outcome(page *fetch.Page) error {
 		return failure
 	}
 	return page.StatusError()
+}
+
+// auctionHost is a host from which sheets are fetched, with its subdomains.
+type auctionHost struct {
+	Host  string   `json:"host"`
+	From  string   `json:"from"`            // why it is on the list
+	Sizes []string `json:"sizes,omitempty"` // parameters that request a smaller image
+}
+
+// hostTable has the hosts of auction sites and of their images, from public
+// programs that read those sites. It was not checked against the live sites.
+//
+//go:embed hosts.json
+var hostTable []byte
+
+var auctionHosts = func() (hosts []auctionHost) {
+	if err := json.Unmarshal(hostTable, &hosts); err != nil {
+		panic("sheet: hosts.json: " + err.Error())
+	}
+	return hosts
+}()
+
+// Hosts are the hosts from which sheets are fetched.
+type Hosts struct{ list []auctionHost }
+
+// NewHosts returns the known hosts and those that the operator adds, each a public
+// host name without a port, such as sheets.example.com. Subdomains are included.
+func NewHosts(added ...string) (*Hosts, error) {
+	hosts := &Hosts{slices.Clone(auctionHosts)}
+	for _, name := range added {
+		u, err := fetch.CheckURL("https://"+strings.TrimSpace(name)+"/", false)
+		if err != nil || u.Path != "/" || u.RawQuery != "" || u.Port() != "" {
+			return nil, fmt.Errorf("sheet: %q is not a public host name", name)
+		}
+		hosts.list = append(hosts.list, auctionHost{Host: u.Host})
+	}
+	return hosts, nil
+}
+
+// Canonical returns the canonical form of a sheet's URL, which is the cache key:
+// checked by fetch.CheckURL, on a known host, without fragment and without the
+// parameters that request a smaller image. Errors are *fetch.Error with the code
+// url_invalid, url_forbidden or sheet_host_unsupported. allowLoopback accepts this
+// machine, for tests and the demo.
+func (h *Hosts) Canonical(rawURL string, allowLoopback bool) (string, error) {
+	u, err := fetch.CheckURL(rawURL, allowLoopback)
+	if err != nil {
+		return "", err
+	}
+	host, err := h.allow(u, allowLoopback)
+	if err != nil {
+		return "", err
+	}
+	if len(host.Sizes) > 0 {
+		u.Path, u.RawPath = fullSize(u.Path, true, host.Sizes), fullSize(u.RawPath, true, host.Sizes)
+		u.RawQuery = fullSize(u.RawQuery, false, host.Sizes)
+	}
+	u.ForceQuery = false
+	return u.String(), nil
+}
+
+// allow returns the host of a checked URL, or an error when it is not known.
+func (h *Hosts) allow(u *url.URL, allowLoopback bool) (auctionHost, error) {
+	if host, known := h.find(u.Hostname()); known {
+		return host, nil
+	}
+	_, private := fetch.CheckURL(u.String(), false)
+	if allowLoopback && private != nil { // the URL was checked, so it is this machine
+		return auctionHost{}, nil //nolint:nilerr // that is what is allowed
+	}
+	return auctionHost{}, refused(HostUnsupported, nil, nil)
+}
+
+// Knows reports whether sheets are fetched from a host.
+func (h *Hosts) Knows(name string) bool {
+	_, known := h.find(name)
+	return known
+}
+
+func (h *Hosts) find(name string) (auctionHost, bool) {
+	for _, host := range h.list {
+		if name == host.Host || strings.HasSuffix(name, "."+host.Host) {
+			return host, true
+		}
+	}
+	return auctionHost{}, false
+}
+
+// fullSize removes parameters from the query of an image's URL. On some hosts they
+// follow an ampersand in the path, without a question mark.
+func fullSize(s string, path bool, sizes []string) string {
+	var remaining []string
+	for i, part := range strings.Split(s, "&") {
+		name, _, _ := strings.Cut(part, "=")
+		if path && i == 0 || !slices.Contains(sizes, name) {
+			remaining = append(remaining, part)
+		}
+	}
+	return strings.Join(remaining, "&")
 }

@@ -7,14 +7,36 @@
 package scan
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"image"
+	"runtime"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/semaphore"
 
 	"ushuru/pkg/fetch"
+	"ushuru/pkg/message"
 	"ushuru/pkg/pace"
+)
+
+// Codes of the errors of this package.
+const (
+	HostUnsupported = "sheet_host_unsupported"   // the URL's host is not on the list
+	NotFound        = "sheet_not_found"          // the site does not have the sheet
+	Blocked         = "sheet_blocked"            // the site refuses the download; temporary for 429 and 503
+	TooLarge        = "sheet_too_large"          // more than MaxBytes
+	TypeUnsupported = "sheet_type_unsupported"   // by its content neither JPEG, PNG, WebP, GIF nor PDF
+	Damaged         = "sheet_damaged"            // of a supported type, but it cannot be decoded
+	Encrypted       = "sheet_encrypted"          // a PDF with a password
+	TooManyPages    = "sheet_too_many_pages"     // more than MaxPages
+	TooManyPixels   = "sheet_too_many_pixels"    // more than MaxPixels, or too much memory to decode
+	TooSmall        = "sheet_too_small"          // too few pixels to be read, or a strip
+	Blank           = "sheet_blank"              // a page without content
+	Timeout         = "sheet_timeout"            // not decoded in time; temporary when it waited for others
+	Unavailable     = "sheet_reader_unavailable" // our own PDF reader could not be started; temporary
 )
 
 // Limits of a sheet. Real ones are one page (two for some trucks), a few
@@ -38,6 +60,16 @@ const (
 	MaxSide     = 2048
 	MinSide     = 300
 	MinLongSide = 400
+)
+
+// defaultTimeout is the maximum time of one Load, with waiting.
+const defaultTimeout = 30 * time.Second
+
+// How long the processor may be used for a picture and for a document. A picture of a phone
+// takes half a second.
+const (
+	maxPicture  = slowness * 3 * time.Second
+	maxDocument = slowness * 10 * time.Second
 )
 
 // Image is one page for a vision model: upright, at most MaxSide a side, in RGB on
@@ -157,4 +189,181 @@ func (l *Loader) Load(ctx context.Context, data []byte) (*Sheet, error) {
 
 func tooLarge(cause error) error {
 	return refused(TooLarge, nil, cause)
+}
+
+// sniff returns the kind of a file by its first bytes, or a sheet_type_unsupported
+// error that says what the file is and what to do. It ignores the name and the
+// Content-Type, which are only claims.
+func sniff(data []byte) (Kind, error) {
+	kind := kindOf(data)
+	switch {
+	case len(data) == 0:
+		return "", unsupported("file_empty")
+	case kind != "":
+		return kind, nil
+	case bytes.HasPrefix(trimmed(data), []byte("%PDF-")):
+		return PDF, nil
+	}
+	return "", unsupported(otherKind(data))
+}
+
+// trimmed removes a byte order mark and white space before the content.
+func trimmed(data []byte) []byte {
+	head := data[:min(len(data), 1024)]
+	return bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n\x00")
+}
+
+func unsupported(what string) error {
+	return refused(TypeUnsupported, message.Values{"kind": what}, nil)
+}
+
+// otherKind returns the word for what an unsupported file is.
+func otherKind(data []byte) string {
+	for _, magic := range []struct{ prefix, what string }{
+		{"PK\x03\x04", "file_zip"},
+		{"PK\x05\x06", "file_zip_empty"},
+		{"Rar!", "file_rar"},
+		{"7z\xbc\xaf\x27\x1c", "file_7z"},
+		{"\x1f\x8b", "file_gzip"},
+		{"II*\x00", "file_tiff"},
+		{"MM\x00*", "file_tiff"},
+		{"BM", "file_bmp"},
+		{"\xff\x0a", "file_jxl"},
+		{"\x00\x00\x00\x0cJXL ", "file_jxl"},
+		{"\x00\x00\x00\x0cjP  ", "file_jp2"},
+		{"\xd0\xcf\x11\xe0", "file_office"},
+	} {
+		if bytes.HasPrefix(data, []byte(magic.prefix)) {
+			return magic.what
+		}
+	}
+	if brand := isoBrand(data); brand != "" {
+		return brand
+	}
+	text := strings.ToLower(string(trimmed(data)))
+	switch {
+	case strings.Contains(text, "<svg"):
+		return "file_svg"
+	case strings.HasPrefix(text, "<"):
+		return "file_page"
+	}
+	return "file_unknown"
+}
+
+// isoBrand reads the brands of an ISO base media file (ISO/IEC 14496-12, 4.3):
+// images of iPhones, AVIF and videos.
+func isoBrand(data []byte) string {
+	if len(data) < 12 || string(data[4:8]) != "ftyp" {
+		return ""
+	}
+	for at := 8; at+4 <= min(len(data), 64); at += 4 {
+		switch string(data[at : at+4]) {
+		case "avif", "avis":
+			return "file_avif"
+		case "heic", "heix", "heim", "heis", "hevc", "hevx":
+			return heic
+		}
+	}
+	if brand := string(data[8:12]); brand == "mif1" || brand == "msf1" {
+		return heic
+	}
+	return "file_video"
+}
+
+const heic = "file_heic"
+
+// decodingMemory estimates from the header how many bytes the decoder of an image needs. The
+// estimate is rather too high.
+func decodingMemory(kind Kind, data []byte, config image.Config) int64 {
+	pixels := int64(config.Width) * int64(config.Height)
+	perPixel := int64(4)
+	switch kind {
+	case JPEG:
+		perPixel = jpegBytesPerPixel(data)
+	case PNG:
+		perPixel = pngBytesPerPixel(data)
+	case GIF:
+		perPixel = 2 // interlaced: the rows once more, in their order
+	case WebP:
+		// Lossless: the pixels, and once more as they come out of the stream.
+		perPixel = 8
+	case PDF:
+	}
+	return pixels * perPixel
+}
+
+// pngBytesPerPixel returns the bytes of a decoded pixel: 4, or 8 with 16 bits a
+// channel; half as much again for an interlaced image, whose last pass is kept.
+func pngBytesPerPixel(data []byte) int64 {
+	const depth, interlace = 24, 28 // PNG, 11.2.2, behind signature, length and name
+	perPixel := int64(4)
+	if len(data) > depth && data[depth] == 16 {
+		perPixel = 8
+	}
+	if len(data) > interlace && data[interlace] != 0 {
+		perPixel += perPixel / 2
+	}
+	return perPixel
+}
+
+// jpegBytesPerPixel returns the bytes of a decoded pixel: one for each channel, as if
+// none were subsampled; 4 more for each coefficient of a progressive image; 4 more
+// for RGB and CMYK, which are converted.
+func jpegBytesPerPixel(data []byte) int64 {
+	frame := readJPEG(data)
+	perPixel := int64(frame.channels)
+	if frame.progressive {
+		perPixel *= 5
+	}
+	if frame.channels == 4 || frame.rgb {
+		perPixel += 4
+	}
+	return perPixel
+}
+
+// withProcessor returns a context that ends, for the cause of errTooLong, when the calling goroutine has
+// used the processor for longer than most. A machine that is slow because others work on it
+// has so long a file none the less. The goroutine stays on its thread until stop.
+func withProcessor(parent context.Context, most time.Duration) (ctx context.Context, stop func()) {
+	runtime.LockOSThread()
+	used := threadTime()
+	ctx, cancel := context.WithCancelCause(parent)
+	go func() {
+		// A thread uses no more processor than time goes by: the next look need not be earlier.
+		for left := most - used(); ; left = most - used() {
+			if left <= 0 {
+				cancel(errTooLong)
+				return
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(max(left, time.Millisecond)):
+			}
+		}
+	}()
+	return ctx, func() { cancel(nil); runtime.UnlockOSThread() }
+}
+
+func refused(code string, values message.Values, cause error) error {
+	return &fetch.Error{Notice: message.New("error/"+code, values), Cause: cause}
+}
+
+// errTooLong means that the file itself needs more of the processor than one may: another try does too.
+var errTooLong = errors.New("scan: the file takes too long to decode")
+
+// tooLong refuses a file that takes too long.
+func tooLong(cause error) error { return refused(Timeout+".file", nil, cause) }
+
+// interrupted returns the error for the caller when ctx has ended: a timeout or the
+// cancellation. It returns nil when ctx has not ended.
+func interrupted(ctx context.Context) error {
+	err := ctx.Err()
+	if cause := context.Cause(ctx); errors.Is(cause, errTooLong) {
+		return tooLong(cause)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return &fetch.Error{Notice: message.New("error/"+Timeout, nil), Cause: err, Retryable: true}
+	}
+	return err
 }

@@ -2,8 +2,14 @@ package redisx
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
+	"io"
+	"net"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -104,4 +110,95 @@ func Each[T any, C redis.Cmder](
 		commands[i] = add(pipe, item)
 	}
 	return commands, Exec(ctx, pipe)
+}
+
+// scanCount is how many keys a server looks at for one reply of Scan.
+const scanCount = 1000
+
+// Scan calls found with the keys that match a pattern, some at a time and never at the
+// same time, on every server of a Cluster. A key may come twice. It reads the names of all
+// keys: it is for an operator, not for a request.
+func Scan(ctx context.Context, client redis.UniversalClient, pattern string, found func(keys []string) error) error {
+	var mu sync.Mutex
+	one := func(ctx context.Context, server redis.Cmdable) error {
+		var cursor uint64
+		for {
+			keys, next, err := server.Scan(ctx, cursor, pattern, scanCount).Result()
+			if err != nil {
+				return fmt.Errorf("redisx: scan %s: %w", pattern, err)
+			}
+			mu.Lock()
+			if len(keys) > 0 {
+				err = found(keys)
+			}
+			mu.Unlock()
+			if err != nil || next == 0 {
+				return err
+			}
+			cursor = next
+		}
+	}
+	return eachServer(ctx, client, one)
+}
+
+// unavailableReplies begin the errors of a server that will accept the same command
+// later: it loads its data, follows a master, has no memory or cannot write to its
+// disk, has lost its replicas or its cluster.
+var unavailableReplies = []string{
+	"LOADING", "READONLY", "MASTERDOWN", "OOM", "MISCONF", "NOREPLICAS", "CLUSTERDOWN", "TRYAGAIN", "BUSY ", "UNBLOCKED",
+	"ERR max number of clients reached",
+	// Of the client, which has them without a type.
+	"redis: cluster has no nodes", "redis: no sentinels configured",
+	"redis: all sentinels specified in configuration are unreachable",
+}
+
+// IsUnavailable reports whether an error means that Redis cannot be reached, or that
+// it accepts no such command now and will accept it later. Other errors of a server
+// return with every attempt.
+func IsUnavailable(err error) bool {
+	if _, ok := errors.AsType[net.Error](err); ok { // also joined with the nil of a sentinel that knows no master
+		return true
+	}
+	if err == nil {
+		return false
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, redis.ErrPoolTimeout) ||
+		errors.Is(err, redis.ErrPoolExhausted) || errors.Is(err, redis.ErrClosed) || errors.Is(err, context.DeadlineExceeded) {
+		return true
+	}
+	text := err.Error() // scripts and other packages wrap the reply without its type
+	for _, reply := range unavailableReplies {
+		if strings.Contains(text, reply) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsReply reports whether an error is the reply of a server that has refused a command.
+func IsReply(err error) bool {
+	_, refused := errors.AsType[redis.Error](err)
+	return refused && !errors.Is(err, redis.Nil)
+}
+
+// IsLoading reports whether an error means that Redis reads its data from the disk.
+func IsLoading(err error) bool { return err != nil && strings.Contains(err.Error(), "LOADING ") }
+
+// IsFull reports whether an error means that Redis has no memory for a write. What only
+// deletes still works.
+func IsFull(err error) bool { return err != nil && strings.Contains(err.Error(), "OOM ") }
+
+// Secret returns the random text at a key, which the first process makes and all share. One
+// that exists is read also while Redis has no memory for writes.
+func Secret(ctx context.Context, client redis.UniversalClient, key string) ([]byte, error) {
+	secret, err := client.Get(ctx, key).Bytes()
+	if errors.Is(err, redis.Nil) {
+		if err = client.SetNX(ctx, key, rand.Text()+rand.Text(), 0).Err(); err == nil {
+			secret, err = client.Get(ctx, key).Bytes()
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("redisx: secret: %w", err)
+	}
+	return secret, nil
 }
