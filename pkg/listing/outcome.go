@@ -408,15 +408,15 @@ func hasSoldPicture(doc *page.Document) bool {
 func notices(doc *page.Document) (sold, gone bool) {
 	head := headOf(doc)
 	sold = soldHeading.MatchString(head) || says(headPhrase, head) || hasSoldPicture(doc)
-	examined := 0
+	isGone, isMark, examined := phrases[gonePhrase], phrases[markPhrase], 0
 	for _, tag := range []atom.Atom{atom.H1, atom.H2, atom.H3, atom.P, atom.Span, atom.Strong, atom.B, atom.Div} {
 		for _, n := range doc.Tags[tag] {
 			if examined++; examined > maxNotices {
 				return sold, gone
 			}
 			s := dom.OwnText(n, maxNotice)
-			isNotice := says(gonePhrase, s) && !says(ifPhrase, s)
-			if !isNotice && !says(markPhrase, s) || doc.IsForeign(n) || !dom.IsVisible(n) {
+			isNotice := isGone.In(s) && !says(ifPhrase, s)
+			if !isNotice && !isMark.In(s) || doc.IsForeign(n) || !dom.IsVisible(n) {
 				continue
 			}
 			isSold := !isNotice || soldNotice.MatchString(s)

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
+	"strings"
 
 	"golang.org/x/net/html"
 )
@@ -121,49 +123,71 @@ const maxDepths = 60_000_000
 // Counting the tags is sufficient for nearly every page; only a page with many
 // different formatting elements is tokenized.
 func CheckSize(body []byte) error {
-	tags, depths, formatting := measure(body)
-	if 2*tags > maxNodes || tags > maxDepth && depths > maxDepths {
+	tags := bytes.Count(body, []byte("<"))
+	if 2*tags > maxNodes || tags*maxDepth > maxDepths && sumOfDepths(body) > maxDepths {
 		return errTooManyTags
 	}
 	// At most three equal formatting elements are reopened.
-	if tags*(2+min(3*formatting, maxDepth)) <= maxNodes {
+	if tags*(2+maxDepth) <= maxNodes || tags*(2+min(3*countFormatting(body), maxDepth)) <= maxNodes {
 		return nil
 	}
 	return countNodes(body)
 }
 
-// measure counts the tags of a page, about the sum of their depths, and the different
-// formatting tags, at most maxDepth. Elements that never contain another, or that the next of
-// their kind ends, are not counted as open. A formatting tag whose end is uncertain or far
-// away counts each time.
-func measure(body []byte) (tags, depths, formatting int) {
-	depth, seen := 0, map[string]bool{}
-	for {
-		at := bytes.IndexByte(body, '<')
-		if at < 0 {
-			return tags, depths, formatting
-		}
-		tags++
-		body = body[at+1:]
-		name, ends := bytes.CutPrefix(body[:min(len(body), maxTag)], []byte("/"))
-		var lower [maxName]byte
-		length := 0
-		for length < min(len(name), len(lower)) && isLetter(name[length]|0x20) {
-			lower[length] = name[length] | 0x20
-			length++
-		}
+// sumOfDepths returns about the sum of the depths of a page's tags. Elements that never contain
+// another, or that the next of their kind ends, are not counted as open.
+func sumOfDepths(body []byte) (sum int) {
+	depth := 0
+	for tag := range tagsOf(body) {
+		name, ends := bytes.CutPrefix(tag, []byte("/"))
+		name = nameOf(name, new([maxName]byte))
 		switch {
-		case length == 0 || isUnnested(lower[:length]):
+		case len(name) == 0 || isUnnested(name):
 		case ends:
 			depth = max(depth-1, 0)
 		case depth < maxDepth:
 			depth++
 		}
-		depths += depth
-		if !ends && formatting < maxDepth && isFormatting(lower[:length]) && isNew(name, seen) {
-			formatting++
+		sum += depth
+	}
+	return sum
+}
+
+// countFormatting counts the different formatting tags of a page, at most maxDepth. One whose
+// end is uncertain or far away counts each time.
+func countFormatting(body []byte) (count int) {
+	seen := map[string]bool{}
+	for tag := range tagsOf(body) {
+		if count == maxDepth {
+			break
+		}
+		if len(tag) > 0 && strings.IndexByte("bcefistu", tag[0]|0x20) >= 0 && // most tags begin with another letter
+			isFormatting(nameOf(tag, new([maxName]byte))) && isNew(tag, seen) {
+			count++
 		}
 	}
+	return count
+}
+
+// tagsOf walks the tags of a page: the beginning of each, behind its "<".
+func tagsOf(body []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for at := bytes.IndexByte(body, '<'); at >= 0; at = bytes.IndexByte(body, '<') {
+			body = body[at+1:]
+			if !yield(body[:min(len(body), maxTag)]) {
+				return
+			}
+		}
+	}
+}
+
+// nameOf returns the letters at the front of a tag in lower case, as far as they fit in buffer.
+func nameOf(tag []byte, buffer *[maxName]byte) []byte {
+	name := buffer[:0]
+	for len(name) < min(len(tag), maxName) && isLetter(tag[len(name)]|0x20) {
+		name = append(name, tag[len(name)]|0x20)
+	}
+	return name
 }
 
 // isNew reports a tag that was not seen before, and adds it to those that were seen.

@@ -197,7 +197,11 @@ func HasAttr(n *html.Node, key string) bool {
 
 // HasClass reports whether an element has a class.
 func HasClass(n *html.Node, class string) bool {
-	for name := range strings.FieldsSeq(Attr(n, "class")) {
+	classes := Attr(n, "class")
+	if !strings.Contains(classes, class) {
+		return false
+	}
+	for name := range strings.FieldsSeq(classes) {
 		if name == class {
 			return true
 		}

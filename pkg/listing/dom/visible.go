@@ -23,26 +23,31 @@ const (
 // shown, and which are struck out: by their tag, attributes, classes and style, and by the
 // style sheets of the page itself. IsHidden and IsStruck are its answers.
 func MarkVisibility(root *html.Node, sheets []*html.Node) {
-	rules, seen := stylesOf(sheets), map[kind]*kindEffect{}
+	rules := stylesOf(sheets)
+	isTagRuled, isEachRuled := len(rules.tags) > 0, len(rules.tags[""]) > 0
+	seen := map[string]classEffect{}
 	for n := range Elements(root) {
-		own := looksOf(n)
-		byKind := seen[kind{n.Data, own.classes}]
-		if byKind == nil {
-			strikes := isStruckClass(own.classes) || isStruckTag(n.DataAtom)
-			byKind = &kindEffect{isHiddenClass(own.classes), strikes, rules.mayStyle(n, own)}
-			seen[kind{n.Data, own.classes}] = byKind
-		}
+		var named classEffect
 		var styled, ruled effect
+		own := looksOf(n)
+		if own.classes != "" {
+			known := false
+			if named, known = seen[own.classes]; !known {
+				named = classEffect{isHiddenClass(own.classes), isStruckClass(own.classes), rules.haveClass(own.classes)}
+				seen[own.classes] = named
+			}
+		}
 		if own.style != "" {
 			styled = effectOf(own.style)
 		}
-		if byKind.ruled || own.id != "" && len(rules.ids) > 0 {
+		isRuled := named.ruled || isEachRuled || isTagRuled && len(rules.tags[n.Data]) > 0
+		if isRuled || own.id != "" && len(rules.ids) > 0 {
 			ruled = rules.of(n, own)
 		}
-		if isHidden(n, styled, ruled, byKind.hides || own.hidden) {
+		if isHidden(n, styled, ruled, named.hides || own.hidden) {
 			n.Attr = append(n.Attr, html.Attribute{Key: hiddenMark})
 		}
-		if byKind.strikes || styled.strikes || ruled.strikes {
+		if named.strikes || isStruckTag(n.DataAtom) || styled.strikes || ruled.strikes {
 			n.Attr = append(n.Attr, html.Attribute{Key: struckMark})
 		}
 	}
@@ -70,13 +75,10 @@ func looksOf(n *html.Node) (own looks) {
 	return own
 }
 
-// kind are the elements of a tag with the same classes. Most elements of a page are of the kind
-// of others.
-type kind struct{ tag, classes string }
-
-// kindEffect is what the tag and the names of the classes say of the elements of a kind, whatever
-// the style sheets say of them, and whether these have rules for the tag or one of the classes.
-type kindEffect struct{ hides, strikes, ruled bool }
+// classEffect is what the names of an element's classes say of it, whatever the style sheets
+// say, and whether these have rules for one of the classes. Most elements share their classes
+// with others.
+type classEffect struct{ hides, strikes, ruled bool }
 
 // isHidden reports whether an element is not shown, by its own style, by the rules for it, and by
 // the names of its classes or the attribute for that. What scripts lift from the whole page does
@@ -435,13 +437,14 @@ func blocksOf(sheet string) iter.Seq[block] {
 	}
 }
 
-// mayStyle reports rules for the tag or one of the classes of an element.
-func (s styles) mayStyle(n *html.Node, own looks) bool {
-	may := len(s.tags[""])+len(s.tags[n.Data]) > 0
-	for class := range strings.FieldsSeq(own.classes) {
-		may = may || len(s.classes[class]) > 0
+// haveClass reports rules for one of the classes of an element.
+func (s styles) haveClass(classes string) bool {
+	for class := range strings.FieldsSeq(classes) {
+		if len(s.classes[class]) > 0 {
+			return true
+		}
 	}
-	return may
+	return false
 }
 
 // of returns what the rules say of an element: of those that hide or show it the one that

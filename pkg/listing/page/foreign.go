@@ -138,8 +138,8 @@ func (d *Document) markSections(headed map[*html.Node]bool) {
 	body := Body(d)
 	for n := body; n != nil; n = dom.After(n, body, inside) {
 		d.budget.Spend(1)
-		inside = !d.foreign[n]
-		if inside && n.Type == html.ElementNode && canHead(n) && !headed[n] && othersHeading.In(dom.ShortText(n)) {
+		inside = n.Type == html.ElementNode && !d.foreign[n]
+		if inside && canHead(n) && !headed[n] && othersHeading.In(dom.ShortText(n)) {
 			d.markAfter(n, headed)
 		}
 	}
@@ -211,7 +211,8 @@ func (d *Document) markRepeated(headed map[*html.Node]bool, fields map[*html.Nod
 	var inside bool
 	for n := body; n != nil; n = dom.After(n, body, inside) {
 		d.budget.Spend(1)
-		inside = n.Type == html.ElementNode && !d.foreign[n] && !IsAside(n)
+		isLeaf := n.FirstChild == nil || n.FirstChild == n.LastChild && n.FirstChild.Type == html.TextNode
+		inside = !isLeaf && n.Type == html.ElementNode && !d.foreign[n] && !IsAside(n)
 		if inside && isList(n) && hasElements(n, minRepeated) {
 			d.markList(n, headed, fields)
 		}
@@ -272,9 +273,12 @@ func (d *Document) markBoxes(boxes []*html.Node, fields map[*html.Node]uint64) {
 	if len(boxes) < minRepeated {
 		return
 	}
-	priced := 0
+	priced, needed := 0, max(minRepeated, (len(boxes)+1)/2)
 	for i, box := range boxes {
-		if possible := priced + len(boxes) - i; possible < minRepeated || 2*possible < len(boxes) {
+		if priced == needed {
+			break
+		}
+		if priced+len(boxes)-i < needed {
 			return
 		}
 		text, common := dom.Text(box), bits.OnesCount64(fields[box]&fields[boxes[0]])
@@ -282,7 +286,7 @@ func (d *Document) markBoxes(boxes []*html.Node, fields map[*html.Node]uint64) {
 			priced++
 		}
 	}
-	if priced < minRepeated || 2*priced < len(boxes) {
+	if priced < needed {
 		return
 	}
 	for _, box := range boxes {

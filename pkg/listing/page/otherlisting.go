@@ -128,11 +128,11 @@ const maxLinks = 3000
 // markCards marks the boxes around links to other listings.
 func (d *Document) markCards(headed map[*html.Node]bool, count map[*html.Node]int, total int) {
 	own := d.ownURL()
-	links, mixed := d.otherLinks(own)
-	if len(links) == 0 || strings.Trim(own.Path, "/") == "" && !mixed[Body(d)] {
+	links, under := d.otherLinks(own)
+	if len(links) == 0 || strings.Trim(own.Path, "/") == "" && under[Body(d)] != several {
 		return // the only listing that a page without a URL links to may be itself
 	}
-	stop := func(n *html.Node) bool { return mixed[n] || headed[n] }
+	stop := func(n *html.Node) bool { return under[n] == several || headed[n] }
 	for _, a := range links {
 		d.budget.Spend(1)
 		if d.IsForeign(a) {
@@ -144,38 +144,42 @@ func (d *Document) markCards(headed map[*html.Node]bool, count map[*html.Node]in
 	}
 }
 
-// otherLinks returns the links to other listings than the page's own, and the elements
-// with links to several of them.
-func (d *Document) otherLinks(own *url.URL) (links []*html.Node, mixed map[*html.Node]bool) {
-	mixed = map[*html.Node]bool{}
-	targets := map[string]string{}   // link as written → the other listing, "" for anything else
-	under := map[*html.Node]string{} // element → the first listing that it links to
+// several stands for the listing to which an element links, where these are several.
+const several = "several"
+
+// otherLinks returns the links to other listings than the page's own, and the listing to which
+// each element around them links.
+func (d *Document) otherLinks(own *url.URL) (links []*html.Node, under map[*html.Node]string) {
+	under = map[*html.Node]string{}
+	last, target := "", "" // the link before as it is written, and the other listing, "" for anything else
 	for _, a := range d.Tags[atom.A] {
 		href := strings.TrimSpace(dom.Attr(a, "href"))
 		if !hasID(href) || strings.HasPrefix(href, "#") || len(links) >= maxLinks {
 			continue
 		}
-		target, known := targets[href]
-		if !known {
+		if href != last { // a picture and a name often link to the same listing
+			last, target = href, ""
 			if link := d.Resolve(href); isOtherListing(link, own) {
 				target = link.Path + "?" + link.RawQuery
 			}
-			targets[href] = target
 		}
 		if target == "" {
 			continue
 		}
 		links = append(links, a)
-		for n := a; n != nil && !mixed[n]; n = n.Parent {
+		for n := a; n != nil; n = n.Parent {
 			d.budget.Spend(1)
-			if first, seen := under[n]; !seen {
-				under[n] = target
-			} else if first != target {
-				mixed[n] = true
+			first := under[n]
+			if first == target || first == several {
+				break // and so do all elements around it
+			}
+			under[n] = target
+			if first != "" {
+				under[n] = several
 			}
 		}
 	}
-	return links, mixed
+	return links, under
 }
 
 // cardAround returns the largest element around a link that is about the linked car
