@@ -25,18 +25,10 @@ const (
 func MarkVisibility(root *html.Node, sheets []*html.Node) {
 	rules := stylesOf(sheets)
 	isTagRuled, isEachRuled := len(rules.tags) > 0, len(rules.tags[""]) > 0
-	seen := map[string]classEffect{}
 	for n := range Elements(root) {
-		var named classEffect
 		var styled, ruled effect
 		own := looksOf(n)
-		if own.classes != "" {
-			known := false
-			if named, known = seen[own.classes]; !known {
-				named = classEffect{isHiddenClass(own.classes), isStruckClass(own.classes), rules.haveClass(own.classes)}
-				seen[own.classes] = named
-			}
-		}
+		named := rules.ofClasses(own.classes)
 		if own.style != "" {
 			styled = effectOf(own.style)
 		}
@@ -329,7 +321,10 @@ type rule struct {
 
 // styles are the rules of a page by what the last part of their selector asks first: the id,
 // a class or the tag of the element that they are for.
-type styles struct{ ids, classes, tags map[string][]rule }
+type styles struct {
+	ids, classes, tags map[string][]rule
+	named              map[string]classEffect // by the classes of an element, as they are written
+}
 
 // listOf returns the list that has the rules of a selector, and their key in it.
 func (s styles) listOf(selector []compound) (list map[string][]rule, key string) {
@@ -348,7 +343,7 @@ var cssComment = regexp.MustCompile(`(?s)/\*.*?\*/`)
 // stylesOf reads the style sheets of a page. A rule that only holds at some widths or on
 // some media strikes out, and neither hides nor shows.
 func stylesOf(sheets []*html.Node) styles {
-	all, size, count := styles{map[string][]rule{}, map[string][]rule{}, map[string][]rule{}}, 0, 0
+	all, size, count := styles{map[string][]rule{}, map[string][]rule{}, map[string][]rule{}, map[string]classEffect{}}, 0, 0
 	for _, sheet := range sheets {
 		if sheet.FirstChild == nil {
 			continue
@@ -437,14 +432,18 @@ func blocksOf(sheet string) iter.Seq[block] {
 	}
 }
 
-// haveClass reports rules for one of the classes of an element.
-func (s styles) haveClass(classes string) bool {
-	for class := range strings.FieldsSeq(classes) {
-		if len(s.classes[class]) > 0 {
-			return true
-		}
+// ofClasses returns what the names of classes say of an element, which it works out once.
+func (s styles) ofClasses(classes string) classEffect {
+	if classes == "" {
+		return classEffect{}
 	}
-	return false
+	named, known := s.named[classes]
+	if !known {
+		isRuled := func(class string) bool { return len(s.classes[class]) > 0 }
+		named = classEffect{isHiddenClass(classes), isStruckClass(classes), slices.ContainsFunc(strings.Fields(classes), isRuled)}
+		s.named[classes] = named
+	}
+	return named
 }
 
 // of returns what the rules say of an element: of those that hide or show it the one that
