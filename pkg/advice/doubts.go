@@ -224,12 +224,7 @@ const maxQuote = 60
 // quoted returns what a stranger wrote as one short line; "" for a text with a link or
 // a long number.
 func quoted(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar || r == '「' || r == '」' {
-			return ' '
-		}
-		return r
-	}, text)
+	text = strings.Join(strings.Fields(strings.NewReplacer("「", " ", "」", " ").Replace(printable(text))), " ")
 	digits := 0
 	for _, r := range text {
 		if unicode.IsDigit(r) {
@@ -240,10 +235,20 @@ func quoted(text string) string {
 	if strings.Contains(text, "://") || strings.Contains(text, "www.") || strings.Contains(text, "@") || digits >= longNumber {
 		return ""
 	}
-	if runes := []rune(strings.Join(strings.Fields(text), " ")); len(runes) > maxQuote {
+	if runes := []rune(text); len(runes) > maxQuote {
 		return string(runes[:maxQuote]) + "…"
 	}
-	return strings.Join(strings.Fields(text), " ")
+	return text
+}
+
+// printable returns a text with spaces in place of the characters that no reader sees.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar {
+			return ' '
+		}
+		return r
+	}, text)
 }
 
 // taxSpread returns the least and the most tax of the entries that the car may be,

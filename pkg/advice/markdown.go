@@ -176,26 +176,11 @@ func (s side) name() string {
 	if yom := s.estimate.Matched.YOM; yom != s.year() {
 		name += fmt.Sprintf(" (TRA: %d)", yom)
 	}
-	return escape(clip(name))
+	runes := []rune(printable(name))
+	return escape(string(runes[:min(len(runes), maxName)]))
 }
 
 const maxName = 80
-
-// clip returns a name as one short line without control characters.
-func clip(name string) string {
-	var b strings.Builder
-	n := 0
-	for _, r := range name {
-		if n++; n > maxName {
-			break
-		}
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar {
-			r = ' '
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
 
 // escape returns a text as literal Markdown that still reads well unrendered: only
 // what starts markup, a link or an address gets a backslash.

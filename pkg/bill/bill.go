@@ -340,7 +340,7 @@ func (j *judge) decide(l *Judged) {
 	case l.Verdict == Duplicate:
 		l.over, l.Text = l.amount, message.SayCoded("bill/duplicate", nil)
 		l.OverTZS = tzs(l.over)
-	case j.isNotOwed(l.Code, known):
+	case !known && j.whyNotOwed(l.Code) != "":
 		l.Verdict, l.over, l.Text = NotOwed, l.amount, message.SayCoded("bill/not_owed."+j.whyNotOwed(l.Code), nil)
 		l.OverTZS = tzs(l.over)
 	case !known:
@@ -350,13 +350,6 @@ func (j *judge) decide(l *Judged) {
 		l.Sources, l.of = []Source{owed.source}, owed
 		j.compare(l, owed)
 	}
-}
-
-func chargeBound(code string) string {
-	if code == "" {
-		return ""
-	}
-	return chargeOf(code).bound
 }
 
 // agent returns the range of the agent's fee: the minimum is at the lower of the two rates.
@@ -388,8 +381,6 @@ func traRate(tax vehicle.Tax, otherwise decimal.Decimal) decimal.Decimal {
 	return tax.TotalImportTaxesInTZS.Decimal().Div(usd)
 }
 
-func (j *judge) isNotOwed(code string, known bool) bool { return !known && j.whyNotOwed(code) != "" }
-
 // whyNotOwed returns why a charge is not owed; "" when it may be.
 func (j *judge) whyNotOwed(code string) string {
 	switch {
@@ -420,12 +411,7 @@ func (j *judge) whyUnknown(code string) string {
 }
 
 // fromJapan reports whether the car is known to be shipped from Japan.
-func (j *judge) fromJapan() bool {
-	if j.Estimate == nil {
-		return false
-	}
-	return shippedFrom(j.Estimate) == "JAPAN"
-}
+func (j *judge) fromJapan() bool { return j.Estimate != nil && shippedFrom(j.Estimate) == "JAPAN" }
 
 // shippedFrom returns the country from which a car comes; "" when it is not known.
 func shippedFrom(e *vehicle.Estimate) string { return cmp.Or(e.Car.LocatedIn, e.Tax.Country) }
@@ -498,7 +484,7 @@ func (j *judge) conclude() {
 	var rows []string
 	for _, l := range a.Lines {
 		billed, questioned = billed.Add(l.amount), questioned.Add(l.over)
-		if chargeBound(l.Code) != boundEstimate {
+		if chargeOf(l.Code).bound != boundEstimate {
 			firm = firm.Add(l.over)
 		}
 		switch l.Verdict {

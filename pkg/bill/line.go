@@ -174,10 +174,12 @@ var otherNames = func() (all []named) {
 	return all
 }()
 
-// chargeOf returns a charge by its code.
-func chargeOf(code string) charge {
-	i := slices.IndexFunc(charges, func(c charge) bool { return c.code == code })
-	return charges[i]
+// chargeOf returns a charge by its code; an empty one for a line that is none.
+func chargeOf(code string) (of charge) {
+	if i := slices.IndexFunc(charges, func(c charge) bool { return c.code == code }); i >= 0 {
+		of = charges[i]
+	}
+	return of
 }
 
 // isTotal reports whether a name is that of the sum.

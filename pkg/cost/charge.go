@@ -229,7 +229,7 @@ func (b *calculation) ageCar(day time.Time, made int) (duty.Vehicle, bool) {
 	return car, b.implied.tax.YOM > 0 && b.hasValue()
 }
 
-func (b *calculation) hasValue() bool { return b.implied.tax.CIFInUSD.Decimal().IsPositive() }
+func (b *calculation) hasValue() bool { return b.implied.own.IsPositive() }
 
 // yearMade returns the car's own year, which decides its age. The authority's answer is for
 // another one when its list lacks that year: then only the value is that of the other.

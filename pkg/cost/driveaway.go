@@ -175,7 +175,7 @@ func (b *calculation) missPrice() {
 	source := values{"source": b.car.Source.Key()}
 	b.miss(codePrice, "no_price", source)
 	for _, code := range []string{codeFreight, codeInsurance} {
-		if l, ok := b.tables.table(code); ok && len(l.Fees) > 0 && (code != codeInsurance || !isOff(b.costs.Insurance)) {
+		if len(b.tables.table(code).Fees) > 0 && (code != codeInsurance || !isOff(b.costs.Insurance)) {
 			b.miss(code, "depends_on_price", source)
 		}
 	}
@@ -229,10 +229,8 @@ func (b *calculation) add(code string, f figure) {
 	l.AmountUSD, l.LowUSD, l.HighUSD = money.New(usd.amount), money.New(usd.low), money.New(usd.high)
 	l.AmountTZS, l.LowTZS, l.HighTZS = money.New(tzs.amount), money.New(tzs.low), money.New(tzs.high)
 	if !b.silent {
-		l.Name = b.tables.name(code)
-		if of, ok := b.tables.table(code); ok {
-			l.PaidIn = of.PaidIn
-		}
+		of := b.tables.table(code)
+		l.Name, l.PaidIn = of.Name, of.PaidIn
 		f.basis().explain(&l)
 	}
 	b.lines = append(b.lines, l)
@@ -253,7 +251,7 @@ func (b *calculation) addOrMiss(code string, f *figure, gap bool) {
 func (b *calculation) miss(code, why string, v values) {
 	text := say("missing/"+why, v)
 	b.missing = append(b.missing, vehicle.Missing{
-		Code: code, Name: b.tables.name(code), Reason: text.EN, ReasonCode: why, Text: &text, Values: v,
+		Code: code, Name: b.tables.table(code).Name, Reason: text.EN, ReasonCode: why, Text: &text, Values: v,
 	})
 }
 
@@ -262,20 +260,12 @@ func (b *calculation) whyMissing(code string) (why string, v values) {
 	if b.isElsewhere() && shippedFromJapan[code] {
 		return "elsewhere", values{"country": b.car.LocatedIn}
 	}
-	if of, ok := b.tables.table(code); ok && !b.volume.isKnown() {
-		if f, _ := b.inForce(of, b.window.likely); f != nil && f.byVolume() || code == codeStorage {
+	if !b.volume.isKnown() {
+		if f, _ := b.inForce(b.tables.table(code), b.window.likely); f != nil && f.byVolume() || code == codeStorage {
 			return "no_volume", nil
 		}
 	}
 	return "no_fee", values{"day": dateOf(b.window.likely)}
-}
-
-// name returns the name of a line.
-func (t *Tables) name(code string) vehicle.Text {
-	if l, ok := t.table(code); ok {
-		return l.Name
-	}
-	return vehicle.Text{EN: code, SW: code}
 }
 
 // price returns the key of the words that name the source of the price: the listing or the caller.
@@ -285,7 +275,7 @@ func (b *calculation) price() string {
 
 // taxedValue returns the value that is taxed, in USD.
 func (b *calculation) taxedValue() decimal.Decimal {
-	return decimal.Max(b.invoice.base.amount, b.implied.tax.CIFInUSD.Decimal())
+	return decimal.Max(b.invoice.base.amount, b.implied.own)
 }
 
 // sort puts the lines in the order of the tables.
@@ -481,13 +471,12 @@ func dateOf(day time.Time) string { return day.In(localtime.Zone).Format(time.Da
 // estimate needs the authority's answer and its entry only.
 func (t *Tables) OnLanding(e vehicle.Estimate, landing *vehicle.LandingDays, now time.Time) vehicle.LandingTaxes {
 	b := t.begin(e, vehicle.Terms{Landing: landing}, now)
-	own := b.implied.tax.CIFInUSD.Decimal()
-	taxes := b.likely(own)
+	taxes := b.likely(b.implied.own)
 	on := vehicle.LandingTaxes{
 		Landing: dateOf(b.window.likely), TotalTaxesInTZS: rounded(taxes.grandTZS),
 		TotalTaxesInUSD: b.allTaxes(taxes),
 	}
-	on.ExciseDueToAgePercent = AgePercent(own, taxes.duty, taxes.age)
+	on.ExciseDueToAgePercent = AgePercent(b.implied.own, taxes.duty, taxes.age)
 	return on
 }
 

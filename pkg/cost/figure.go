@@ -147,13 +147,12 @@ func (b *calculation) tariffDays(l line) []time.Time {
 	return days
 }
 
-// table returns a line of the tables; false when there is none.
-func (t *Tables) table(code string) (line, bool) {
-	i := slices.IndexFunc(t.lines, func(l line) bool { return l.Code == code })
-	if i < 0 {
-		return line{}, false
+// table returns a line of the tables; one without fees for a code that they do not have.
+func (t *Tables) table(code string) (of line) {
+	if i := slices.IndexFunc(t.lines, func(l line) bool { return l.Code == code }); i >= 0 {
+		of = t.lines[i]
 	}
-	return t.lines[i], true
+	return of
 }
 
 // invoice is the value that the listing's price makes, in USD: the price with
@@ -176,8 +175,7 @@ func (in invoice) short() bool { return in.noFreight || in.noCover }
 // price here: freight and fees on the way to the ship are not known. The caller's
 // freight is added to the price without freight, when there is one.
 func (b *calculation) invoiceOf() invoice {
-	own := b.implied.tax.CIFInUSD.Decimal()
-	in := invoice{base: only(own)}
+	in := invoice{base: only(b.implied.own)}
 	listed := b.car.CFPriceUSD
 	in.withSea = positive(listed) && !b.freightTyped() && !b.hardlyFreight()
 	if !in.withSea {
@@ -197,7 +195,7 @@ func (b *calculation) invoiceOf() invoice {
 	if in.insurance, in.noCover = b.insurance(in.cf); in.insurance != nil {
 		in.cif = in.cf.plus(in.insurance.usd)
 	}
-	in.base = in.cif.atLeast(own)
+	in.base = in.cif.atLeast(b.implied.own)
 	return in
 }
 
@@ -207,7 +205,7 @@ func (b *calculation) freight() (fig *figure, gap bool) {
 	if typed := b.typed(b.costs.FreightUSD, nil); typed != nil {
 		return typed, false
 	}
-	return b.seaFigure(codeFreight, facts{m3: b.volume.m3, rate: b.rate})
+	return b.tableFigure(b.tables.table(codeFreight), facts{m3: b.volume.m3, rate: b.rate})
 }
 
 // insurance returns the marine insurance of a price with freight.
@@ -215,14 +213,7 @@ func (b *calculation) insurance(cf moneyRange) (fig *figure, gap bool) {
 	if typed := b.typed(b.costs.InsuranceUSD, nil); typed != nil || isOff(b.costs.Insurance) {
 		return typed, false
 	}
-	return b.seaFigure(codeInsurance, facts{cf: cf, rate: b.rate})
-}
-
-// seaFigure returns the figure of a line that is part of the customs value: freight
-// or insurance. It is nil when nothing is charged; gap reports that it is not known.
-func (b *calculation) seaFigure(code string, by facts) (fig *figure, gap bool) {
-	l, _ := b.tables.table(code)
-	return b.tableFigure(l, by)
+	return b.tableFigure(b.tables.table(codeInsurance), facts{cf: cf, rate: b.rate})
 }
 
 // leastFreight is less than any car was shipped to Dar es Salaam for, in USD.
@@ -262,9 +253,9 @@ func (b *calculation) taxBase() vehicle.TaxBase {
 
 // basisOfTax says which of the two values is taxed.
 func (b *calculation) basisOfTax() string {
-	own, in := b.implied.tax.CIFInUSD.Decimal(), b.invoice
+	own, in := b.implied.own, b.invoice
 	switch {
-	case in.price == nil, !own.IsPositive():
+	case in.price == nil, !b.hasValue():
 		return vehicle.BasisUndecided
 	case in.cif.low.GreaterThan(own):
 		return vehicle.BasisInvoice
@@ -289,8 +280,7 @@ func (b *calculation) isComputed() bool {
 // aboveAuthority reports whether the taxes are computed on more than the
 // authority's value.
 func (b *calculation) aboveAuthority() bool {
-	own := b.implied.tax.CIFInUSD.Decimal()
-	return own.IsPositive() && b.invoice.base.amount.GreaterThan(own)
+	return b.hasValue() && b.invoice.base.amount.GreaterThan(b.implied.own)
 }
 
 // basis is how an amount is derived: texts of the table, one after the other.

@@ -106,7 +106,7 @@ func (b *calculation) byTaxBase() []vehicle.Scenario {
 	if b.basisOfTax() != vehicle.BasisUndecided || b.invoice.price == nil {
 		return nil
 	}
-	own, most := b.implied.tax.CIFInUSD.Decimal(), b.invoice.base.high
+	own, most := b.implied.own, b.invoice.base.high
 	with := func(code string, value decimal.Decimal) vehicle.Scenario {
 		in := b.invoice
 		in.base = only(value)

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -91,10 +92,7 @@ func (t *Tables) partOf(code string) string {
 	case codeTaxes, codeHIV, codeRegistration:
 		return partTaxes
 	}
-	if l, ok := t.table(code); ok && l.Part != "" {
-		return l.Part
-	}
-	return partPort
+	return cmp.Or(t.table(code).Part, partPort)
 }
 
 // sum rounds the sums. The sum of parts that are rounded is their sum, so that what
@@ -157,7 +155,7 @@ func (b *calculation) taxesSum(sum *vehicle.Sum) *vehicle.TaxesSum {
 		all.Used = "onInvoice"
 	}
 	if b.hasValue() {
-		all.OnAuthority = b.taxOn(b.implied.tax.CIFInUSD.Decimal(), b.onOwn())
+		all.OnAuthority = b.taxOn(b.implied.own, b.onOwn())
 	}
 	if b.invoice.price != nil && !b.invoice.short() {
 		all.OnInvoice = b.taxOn(b.invoice.cif.amount, b.onInvoice())
@@ -181,8 +179,7 @@ func (b *calculation) onInvoice() taxes {
 	case s.formula:
 		return s.computed(cif, c.age.under(c.rules).rules)
 	}
-	own := s.tax.CIFInUSD.Decimal()
-	return s.under(c, own).times(cif.Div(own))
+	return s.under(c, s.own).times(cif.Div(s.own))
 }
 
 // authorityTaxes returns what the authority answered.
@@ -256,11 +253,8 @@ var (
 // figures or our tables are old, the rules of the landing day are not known, or sources
 // disagree about a tax on it.
 func (b *calculation) confidence(e vehicle.Estimate, s vehicle.Summary) vehicle.Confidence {
-	level := map[vehicle.Confidence]int{vehicle.Low: 0, vehicle.Medium: 1, vehicle.High: 2}
-	least := level[vehicle.Low]
-	if e.Matched.Confidence != "" {
-		least = level[e.Matched.Confidence]
-	}
+	levels := []vehicle.Confidence{vehicle.Low, vehicle.Medium, vehicle.High}
+	least := max(slices.Index(levels, e.Matched.Confidence), 0)
 	switch {
 	case s.OnTheRoad == nil || s.OnTheRoad.TZS <= 0, b.implausiblePrice() != nil:
 		least = 0
@@ -276,7 +270,7 @@ func (b *calculation) confidence(e vehicle.Estimate, s vehicle.Summary) vehicle.
 		e.Stale || b.step != nil && b.step.Disputed || b.disputedCharges() != nil || !b.implied.derived {
 		least = min(least, 1)
 	}
-	return []vehicle.Confidence{vehicle.Low, vehicle.Medium, vehicle.High}[least]
+	return levels[least]
 }
 
 // The codes of what to ask the seller before paying.
@@ -330,8 +324,7 @@ func (b *calculation) ask() []vehicle.Question {
 
 // freightDecides reports whether freight and insurance may decide the taxes.
 func (b *calculation) freightDecides() bool {
-	own := b.implied.tax.CIFInUSD.Decimal()
-	return b.hasValue() && (b.invoice.short() || b.invoice.cif.high.GreaterThan(own))
+	return b.hasValue() && (b.invoice.short() || b.invoice.cif.high.GreaterThan(b.implied.own))
 }
 
 // yearDoubt returns what the taxes rise by, in shillings, if the car was made a year

@@ -301,10 +301,7 @@ type Factors struct {
 // InForce returns the number of the fee of a line that is in force for a country on a day;
 // false for none, and for a line that is no fee of the tables.
 func (t *Tables) InForce(code, country string, day time.Time) (number int, ok bool) {
-	l, ok := t.table(code)
-	if !ok {
-		return 0, false
-	}
+	l := t.table(code)
 	f, _ := l.inForce(dateOf(day), country)
 	if f == nil {
 		return 0, false

@@ -62,6 +62,7 @@ func (t taxRange) of(one func(taxes) decimal.Decimal) moneyRange {
 // answer, the taxes are assumed to grow in proportion to the value.
 type impliedRates struct {
 	tax     vehicle.Tax
+	own     decimal.Decimal // the value in it, CIF in USD
 	rules   duty.Rules      // the answer's own rates, not those of a table
 	fx      decimal.Decimal // shillings per dollar
 	derived bool            // fx is the quotient of the answer's totals
@@ -77,31 +78,31 @@ var (
 	maxFX = decimal.NewFromInt(10_000)
 )
 
-// showing reads the rates of an answer. The fallback is shillings for a dollar
+// impliedRatesOf reads the rates of an answer. The fallback is shillings for a dollar
 // where its totals give no sensible rate.
 func impliedRatesOf(tax vehicle.Tax, fallback decimal.Decimal) impliedRates {
-	s := impliedRates{tax: tax, fx: fallback}
+	s := impliedRates{tax: tax, own: tax.CIFInUSD.Decimal(), fx: fallback}
 	usd, tzs := tax.TotalImportTaxesInUSD.Decimal(), tax.TotalImportTaxesInTZS.Decimal()
 	if usd.IsPositive() {
 		if fx := tzs.Div(usd).Round(2); fx.GreaterThanOrEqual(minFX) && fx.LessThanOrEqual(maxFX) {
 			s.fx, s.derived = fx, true
 		}
 	}
-	if !tax.CIFInUSD.Decimal().IsPositive() {
+	if !s.own.IsPositive() {
 		return s
 	}
 	s.rules = s.rates()
 	if s.derived {
 		s.fx = s.exactFX()
 	}
-	s.formula = reproduces(tax, s.rules.Compute(duty.Vehicle{}, tax.CIFInUSD.Decimal(), s.fx))
+	s.formula = reproduces(tax, s.rules.Compute(duty.Vehicle{}, s.own, s.fx))
 	return s
 }
 
 // rates returns the answer's rates, each rounded to a tenth of a percent,
 // because rounded cents give 5.00008 %.
 func (s impliedRates) rates() duty.Rules {
-	cif, tax := s.tax.CIFInUSD.Decimal(), s.tax
+	cif, tax := s.own, s.tax
 	dutied := cif.Add(tax.ImportDutyInUSD.Decimal())
 	base := decimal.Sum(dutied, tax.ExiseDutyInUSD.Decimal(), tax.ExiseDutyDueToAgeInUSD.Decimal(),
 		tax.CustomProcessingFeeInUSD.Decimal(), tax.RailwayDevLevyInUSD.Decimal(), s.fees().Div(s.fx))
@@ -130,13 +131,13 @@ func (s impliedRates) fees() decimal.Decimal {
 // printed totals is off by what the dollar total was rounded by, so the exact
 // one is taken only where the dollars are printed with cents that fit.
 func (s impliedRates) exactFX() decimal.Decimal {
-	computed := s.rules.Compute(duty.Vehicle{}, s.tax.CIFInUSD.Decimal(), s.fx)
+	computed := s.rules.Compute(duty.Vehicle{}, s.own, s.fx)
 	if !near(computed.TotalUSD.Decimal(), s.tax.TotalImportTaxesInUSD.Decimal(), cent) {
 		return s.fx
 	}
 	plain := s.rules
 	plain.FeesInVAT = false
-	taxes := plain.Compute(duty.Vehicle{}, s.tax.CIFInUSD.Decimal(), s.fx).TotalUSD.Decimal()
+	taxes := plain.Compute(duty.Vehicle{}, s.own, s.fx).TotalUSD.Decimal()
 	exact := s.tax.TotalImportTaxesInTZS.Decimal().Sub(s.rules.VAT.Mul(s.fees())).Div(taxes).Round(2)
 	if !near(exact, s.fx, decimal.NewFromInt(1)) {
 		return s.fx
@@ -161,25 +162,23 @@ func near(a, b, within decimal.Decimal) bool { return a.Sub(b).Abs().LessThanOrE
 
 // under returns the taxes at a customs value as they are charged on a landing day.
 func (s impliedRates) under(c charge, cif decimal.Decimal) taxes {
-	own := s.tax.CIFInUSD.Decimal()
 	switch {
-	case c.same || !own.IsPositive():
+	case c.same || !s.own.IsPositive():
 		return s.on(cif)
 	case s.formula:
-		return s.computed(decimal.Max(cif, own), c.rules)
+		return s.computed(decimal.Max(cif, s.own), c.rules)
 	}
-	return s.on(cif).aged(decimal.Max(cif, own), c.age.rate, s)
+	return s.on(cif).aged(decimal.Max(cif, s.own), c.age.rate, s)
 }
 
 // on returns the taxes at a customs value in USD: the authority's figures,
 // verbatim, at its own value and below, which it never goes below.
 func (s impliedRates) on(cif decimal.Decimal) taxes {
-	own := s.tax.CIFInUSD.Decimal()
 	switch {
-	case !own.IsPositive() || cif.LessThanOrEqual(own):
+	case !s.own.IsPositive() || cif.LessThanOrEqual(s.own):
 		return s.verbatim()
 	case !s.formula:
-		return s.verbatim().times(cif.Div(own))
+		return s.verbatim().times(cif.Div(s.own))
 	}
 	return s.computed(cif, s.rules)
 }
@@ -262,7 +261,7 @@ func (t *Tables) TaxParts(e vehicle.Estimate, terms vehicle.Terms, now time.Time
 	if !b.hasValue() {
 		return nil
 	}
-	fx, own := b.implied.fx, b.implied.tax.CIFInUSD.Decimal()
+	fx, own := b.implied.fx, b.implied.own
 	all := []taxes{b.implied.verbatim()}
 	for _, day := range b.taxDays() {
 		for _, c := range append(b.chargesOn(day), b.chargesUnknown(day)...) {

@@ -165,7 +165,7 @@ func TestPortChargesOfOutput6(t *testing.T) {
 func TestTheHigherValueIsTaxed(t *testing.T) {
 	b := &calculation{implied: impliedRatesOf(printed(outputs[4]), DefaultRate), tables: Embedded(), rate: DefaultRate}
 	b.window = b.tables.windowOf(nil, "", time.Date(2026, 11, 21, 12, 0, 0, 0, localtime.Zone))
-	b.implied.tax.CIFInUSD = money.New(decimal.NewFromInt(4819))
+	b.implied.own = decimal.NewFromInt(4819)
 	for price, want := range map[int64]string{7300: "7409.5", 4000: "4819"} { // with 1.5 % insurance
 		cf := money.NewNumber(decimal.NewFromInt(price))
 		b.car = vehicle.Car{CFPriceUSD: &cf}

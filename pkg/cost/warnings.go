@@ -126,7 +126,7 @@ func (b *calculation) implausiblePrice() *vehicle.Warning {
 
 // onOwn returns the taxes on the authority's own value on the likely landing day.
 func (b *calculation) onOwn() taxes {
-	return b.likely(b.implied.tax.CIFInUSD.Decimal())
+	return b.likely(b.implied.own)
 }
 
 func (b *calculation) stepWarning() *vehicle.Warning {

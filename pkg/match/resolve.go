@@ -42,7 +42,7 @@ func Resolve(ctx context.Context, car vehicle.Car, choice Choice, lists Lister) 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := resolver{
-		choice: choice, car: car, known: choice.EngineCC, label: catalogue.ParseLabel(choice.Make, choice.Label),
+		choice: choice, car: car, label: catalogue.ParseLabel(choice.Make, choice.Label),
 		tuple: catalogue.Vehicle{MakeID: choice.Make.ID, ModelBody: choice.Label}, adjustments: slices.Clone(choice.Adjustments),
 	}
 	r.code, _ = chassis.Parse(car.RawModelCode)
@@ -69,7 +69,7 @@ func Resolve(ctx context.Context, car vehicle.Car, choice Choice, lists Lister) 
 		r.adjustments = append(r.adjustments, adjusted...)
 		r.predictAgain(ctx)
 	}
-	return r.matched(choice), r.tuple, nil
+	return r.matched(), r.tuple, nil
 }
 
 // resolver holds the state of one Resolve: each step sets one value of tuple.
@@ -80,7 +80,6 @@ type resolver struct {
 	code        chassis.Code
 	lists       *prefetcher
 	tuple       catalogue.Vehicle
-	known       int // engine size of the label's car in cc; 0 when not known
 	adjustments []vehicle.Adjustment
 }
 
@@ -107,7 +106,7 @@ func (r *resolver) fuel(fuels []string) (string, []vehicle.Adjustment, error) {
 }
 
 func (r *resolver) band(bands []string) (string, []vehicle.Adjustment, error) {
-	return pickBand(r.car, r.known, bands)
+	return pickBand(r.car, r.choice.EngineCC, bands)
 }
 
 // notElectrified refuses a petrol fuel for a car that the listing calls a hybrid,
@@ -145,7 +144,8 @@ func (r *resolver) notListed(what string) error {
 	return refusal(NotListed, values{"what": what, "make": r.label.Make.Name, "entry": r.label.Text})
 }
 
-func (r *resolver) matched(choice Choice) vehicle.Matched {
+func (r *resolver) matched() vehicle.Matched {
+	choice := r.choice
 	adjustments := append([]vehicle.Adjustment{}, r.adjustments...)
 	return vehicle.Matched{
 		Make: choice.Make.Name, MakeID: choice.Make.ID, ModelBody: choice.Label,

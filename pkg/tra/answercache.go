@@ -214,21 +214,13 @@ func periodOf(tax vehicle.Tax) int { return tax.Year*10 + tax.Quarter }
 
 // listRequest identifies a cached answer.
 type listRequest struct {
-	Call      string `json:"call"`
-	Make      string `json:"make"`
-	ModelBody string `json:"modelBody"`
-	YOM       int    `json:"yom,omitempty"`
-	Country   string `json:"country,omitempty"`
-	Fuel      string `json:"fuel,omitempty"`
-	Capacity  string `json:"capacity,omitempty"`
+	Call  string `json:"call"`
+	Tuple        //nolint:embeddedstructfieldcheck // the keys in Redis are hashes of this order
 }
 
 // requestOf identifies the next list of a vehicle, or its calculation, by the name of its make.
 func requestOf(m catalogue.Make, v catalogue.Vehicle) listRequest {
-	return listRequest{
-		Call: listCalls[v.Next()], Make: m.Name, ModelBody: v.ModelBody, YOM: v.YOM,
-		Country: v.Country, Fuel: v.FuelType, Capacity: v.EngineCapacity,
-	}
+	return listRequest{listCalls[v.Next()], Tuple{m.Name, v.ModelBody, v.YOM, v.Country, v.FuelType, v.EngineCapacity}}
 }
 
 // key returns the answer's key in Redis.
@@ -492,9 +484,12 @@ func lookup[T any](ctx context.Context, store *Store, key string) (cachedAnswer[
 
 // Tuple names calculations of the authority. Fields that are empty match any value.
 type Tuple struct {
-	Make, ModelBody         string
-	YOM                     int
-	Country, Fuel, Capacity string
+	Make      string `json:"make"`
+	ModelBody string `json:"modelBody"`
+	YOM       int    `json:"yom,omitempty"`
+	Country   string `json:"country,omitempty"`
+	Fuel      string `json:"fuel,omitempty"`
+	Capacity  string `json:"capacity,omitempty"`
 }
 
 // Matches reports whether a vehicle is one of the tuple.
@@ -518,9 +513,7 @@ func (s *Store) DropCalculations(ctx context.Context, t Tuple) (dropped int, err
 				return err
 			}
 			answer, ok := decodeStored[json.RawMessage](value)
-			q := answer.Question
-			if !ok || q.Call != callDetails ||
-				!t.Matches(Tuple{q.Make, q.ModelBody, q.YOM, q.Country, q.Fuel, q.Capacity}) {
+			if !ok || answer.Question.Call != callDetails || !t.Matches(answer.Question.Tuple) {
 				continue
 			}
 			n, err := s.redis.Del(ctx, key).Result()
