@@ -222,17 +222,9 @@ func (c *keysList) Run(s *service.Session) error {
 	return console.Listed(columns, func(key listedKey) []any {
 		return []any{
 			key.ID, key.Name, key.Hint, key.Created, key.Expires, key.Revoked, key.LastUsed, limitsText(key.Limits),
-			keptText(key.KeptBytes, key.KeptLimit), tokensText(key.AITokensToday, cmp.Or(key.Limits.AITokens, c.KeyAITokens)),
+			keptText(key.KeptBytes, key.KeptLimit), service.Used(key.AITokensToday, cmp.Or(key.Limits.AITokens, c.KeyAITokens)),
 		}
 	})(listed)(s.Streams, c.Format)
-}
-
-// tokensText prints the tokens of the AI that a key has used today, of how many.
-func tokensText(used, limit int64) string {
-	if limit == 0 {
-		return strconv.FormatInt(used, 10)
-	}
-	return fmt.Sprintf("%d of %d (%d %%)", used, limit, used*100/limit) //nolint:mnd // percent
 }
 
 // keptText prints what is kept because of a key, and the limit that the API last

@@ -104,7 +104,7 @@ var statusFunctions = template.FuncMap{
 		return (time.Duration(ms) * time.Millisecond).String()
 	},
 	"mb":   megabytes,
-	"used": used,
+	"used": Used,
 	"memory": func(r status.Redis) string {
 		if r.Limit == 0 {
 			return "none"
@@ -151,16 +151,17 @@ var statusFunctions = template.FuncMap{
 		if !ok {
 			return ""
 		}
-		return use.What + " " + used(use.Used, use.Limit, use.Percent())
+		return use.What + " " + Used(use.Used, use.Limit)
 	},
 	"state": stateOf,
 }
 
 func megabytes(n int64) string { return fmt.Sprintf("%d MB", n>>20) } //nolint:mnd // megabytes
 
-func used(used, limit int64, percent int) string {
+// Used prints how much of a limit is used; a limit of 0 is none.
+func Used(used, limit int64) string {
 	if limit == 0 {
 		return strconv.FormatInt(used, 10)
 	}
-	return fmt.Sprintf("%d of %d (%d %%)", used, limit, percent)
+	return fmt.Sprintf("%d of %d (%d %%)", used, limit, status.Percent(used, limit))
 }

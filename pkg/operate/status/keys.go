@@ -53,7 +53,7 @@ type Use struct {
 }
 
 // Percent returns the part of the limit that is used; 0 without a limit.
-func (u Use) Percent() int { return percent(u.Used, u.Limit) }
+func (u Use) Percent() int { return Percent(u.Used, u.Limit) }
 
 // Nearest returns the limit that is nearest; false without any.
 func (k Key) Nearest() (nearest Use, ok bool) {

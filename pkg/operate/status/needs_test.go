@@ -186,3 +186,16 @@ func TestOneCauseIsOneNeed(t *testing.T) {
 		t.Errorf("by itself got %v, want %v", got, want)
 	}
 }
+
+// A share has the same figure wherever it is shown: 29 of 100 are not 28 %.
+func TestPercentIsExact(t *testing.T) {
+	t.Parallel()
+	for part := range int64(101) {
+		if got := Percent(part, 100); got != int(part) {
+			t.Errorf("%d of 100 are %d %%", part, got)
+		}
+	}
+	if got := Percent(7, 0); got != 0 {
+		t.Errorf("without a limit it is %d %%", got)
+	}
+}

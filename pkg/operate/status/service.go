@@ -93,7 +93,7 @@ type AI struct {
 }
 
 // Percent returns the part of the budget that is used; 0 without a budget.
-func (a AI) Percent() int { return percent(a.Used, a.Limit) }
+func (a AI) Percent() int { return Percent(a.Used, a.Limit) }
 
 // Model is one model in the last 24 hours.
 type Model struct {
@@ -138,7 +138,7 @@ type Redis struct {
 }
 
 // Percent returns the part of the memory that is used; 0 without a limit.
-func (r Redis) Percent() int { return percent(r.Used, r.Limit) }
+func (r Redis) Percent() int { return Percent(r.Used, r.Limit) }
 
 func (r *reading) authorityPart(ctx context.Context) (Authority, error) {
 	ofTRA := func(what metrics.What) bool { return what.Site == metrics.Authority }
@@ -426,10 +426,10 @@ func ReadAhead(ctx context.Context, client redis.UniversalClient) (time.Duration
 	return begun.Add(time.Since(begun) / 2).Sub(at), nil //nolint:mnd // the middle of the round trip
 }
 
-// percent returns part of whole in percent; 0 when there is no whole.
-func percent(part, whole int64) int {
+// Percent returns part of whole in whole percent; 0 when there is no whole.
+func Percent(part, whole int64) int {
 	if whole <= 0 {
 		return 0
 	}
-	return int(float64(part) / float64(whole) * 100)
+	return int(part * 100 / whole)
 }

@@ -51,9 +51,6 @@ type Site struct {
 	tries, good int64
 }
 
-// isScrape reports whether a step reads the page of a site.
-func isScrape(step string) bool { return step == tasks.TypeScrape }
-
 // kindOf sorts the outcomes of reading a page.
 func kindOf(code string) string {
 	switch code {
@@ -93,7 +90,7 @@ func (r *reading) sites() []Site {
 }
 
 func (r *reading) site(host string) Site {
-	of := func(what metrics.What) bool { return what.Site == host && isScrape(what.Step) }
+	of := func(what metrics.What) bool { return what.Site == host && what.Step == tasks.TypeScrape }
 	site := Site{
 		Host:     host,
 		MedianMS: r.day.Median(of).Milliseconds(),
