@@ -49,14 +49,16 @@ const reservedPart = 10
 
 // dispatcher turns waiting batch rows into jobs, at most window of them at a
 // time. Its process may die at any point: a row that was claimed is checked
-// again, and its outcome is recorded once.
+// again, and its outcome is recorded once. It emits the event of a batch whose last row has one.
 type dispatcher struct {
 	redis    redis.UniversalClient
 	batches  *batch.Store
-	engine   *tasks.Engine
-	outcomes *batchOutcomes
+	engine   *tasks.Engine // which tells the dispatcher of the end of jobs
+	webhooks *webhook.Store
+	bytes    *pace.Accounts
 	window   int
 	log      *slog.Logger
+	wake     chan struct{} // holds a value when a row has ended or was parked, so that the window may have room
 }
 
 // ProcessTask dispatches rows. A failure is only logged: the next dispatch
@@ -74,7 +76,7 @@ func (d *dispatcher) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-d.outcomes.wake:
+		case <-d.wake:
 		}
 		if err := d.engine.EnqueueDispatch(ctx); err != nil && ctx.Err() == nil {
 			d.log.WarnContext(ctx, "batch dispatch was not enqueued", "error", err)
@@ -229,7 +231,7 @@ func (d *dispatcher) prepareRows(ctx context.Context, rows []batch.ClaimedRow, o
 func (d *dispatcher) submitRows(
 	ctx context.Context, rows []batch.ClaimedRow, of batch.ActiveBatch, concurrency int,
 ) (map[int]string, error) {
-	account, err := d.outcomes.bytes.Read(ctx, pace.Holder{Whole: of.Owner})
+	account, err := d.bytes.Read(ctx, pace.Holder{Whole: of.Owner})
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +255,7 @@ func (d *dispatcher) submitRows(
 // failRows ends rows whose results may not be kept.
 func (d *dispatcher) failRows(ctx context.Context, rows []batch.ClaimedRow) error {
 	full := &jobs.Job{State: jobs.Failed, Error: &jobs.Error{Notice: message.New("error/too_many_bytes.rows", nil)}}
-	return logs.Each(rows, 1, func(row batch.ClaimedRow) error { return d.outcomes.record(ctx, row.Batch, row.Index, full) })
+	return logs.Each(rows, 1, func(row batch.ClaimedRow) error { return d.record(ctx, row.Batch, row.Index, full) })
 }
 
 // submitRow submits one row and returns the id of its job; "" when it has its
@@ -267,7 +269,7 @@ func (d *dispatcher) submitRow(ctx context.Context, request rowRequest, of batch
 			}
 		}
 		ended := &jobs.Job{State: jobs.Succeeded, Result: request.cached, Owner: of.Owner}
-		return "", d.outcomes.record(ctx, row.Batch, row.Index, ended)
+		return "", d.record(ctx, row.Batch, row.Index, ended)
 	}
 	job, err := d.engine.Submit(ctx, request.kind, request.input, tasks.Requester{
 		Owner: of.Owner, Class: jobs.Bulk, Subscriber: tasks.RowSubscriber(row.Batch, row.Index), Origin: of.Origin,
@@ -276,7 +278,7 @@ func (d *dispatcher) submitRow(ctx context.Context, request rowRequest, of batch
 		return "", err
 	}
 	if job.State.Ended() { // it succeeded a moment ago, and notifies no new subscriber
-		return "", d.outcomes.record(ctx, row.Batch, row.Index, job)
+		return "", d.record(ctx, row.Batch, row.Index, job)
 	}
 	return job.ID, nil
 }
@@ -298,7 +300,7 @@ func (d *dispatcher) checkBatches(ctx context.Context) error {
 		switch {
 		case b.Ended || b.Missing:
 			// The event is emitted, and what was cancelled is left, before the batch is no longer checked.
-			err := errors.Join(d.outcomes.emitCompleted(ctx, b.ID), d.batches.Release(ctx, b.ID, d.engine.LeaveRow(b.ID)))
+			err := errors.Join(d.emitCompleted(ctx, b.ID), d.batches.Release(ctx, b.ID, d.engine.LeaveRow(b.ID)))
 			if err == nil {
 				err = d.batches.RemoveActive(ctx, b)
 			}
@@ -333,7 +335,7 @@ func (d *dispatcher) recoverRow(ctx context.Context, row batch.ClaimedRow, of ba
 		ids, err = d.submitRows(ctx, []batch.ClaimedRow{row}, of, 1)
 		id = ids[row.Index]
 	case err == nil && job.State.Ended():
-		return d.outcomes.record(ctx, row.Batch, row.Index, job)
+		return d.record(ctx, row.Batch, row.Index, job)
 	}
 	if err != nil || id == "" {
 		return err
@@ -350,42 +352,26 @@ func (d *dispatcher) setJobs(ctx context.Context, id string, ids map[int]string)
 	return d.batches.Release(ctx, id, d.engine.LeaveRow(id))
 }
 
-// batchOutcomes records the outcomes of batch rows, and emits the event of a
-// batch whose last row has one.
-type batchOutcomes struct {
-	batches  *batch.Store
-	webhooks *webhook.Store
-	bytes    *pace.Accounts
-	log      *slog.Logger
-	wake     chan struct{} // holds a value when a row has ended or was parked, so that the window may have room
-}
-
-func newBatchOutcomes(
-	batches *batch.Store, webhooks *webhook.Store, bytes *pace.Accounts, log *slog.Logger,
-) *batchOutcomes {
-	return &batchOutcomes{batches, webhooks, bytes, log, make(chan struct{}, 1)}
-}
-
 // onJobEnded is the tasks.Notifier of batch rows.
-func (o *batchOutcomes) onJobEnded(ctx context.Context, job *jobs.Job, subscribers []string) error {
-	return o.eachRow(ctx, job, subscribers, func(id string, row int) error { return o.record(ctx, id, row, job) })
+func (d *dispatcher) onJobEnded(ctx context.Context, job *jobs.Job, subscribers []string) error {
+	return d.eachRow(ctx, job, subscribers, func(id string, row int) error { return d.record(ctx, id, row, job) })
 }
 
 // onJobWaits parks the rows of a job that does nothing for a time.
-func (o *batchOutcomes) onJobWaits(ctx context.Context, job *jobs.Job, subscribers []string, wait time.Duration) error {
+func (d *dispatcher) onJobWaits(ctx context.Context, job *jobs.Job, subscribers []string, wait time.Duration) error {
 	rows := slices.DeleteFunc(subscribers, func(s string) bool { return !strings.HasPrefix(s, tasks.SubscriberBatch+":") })
-	return o.eachRow(ctx, job, rows, func(id string, row int) error { return o.batches.Park(ctx, id, row, wait+parkSlack) })
+	return d.eachRow(ctx, job, rows, func(id string, row int) error { return d.batches.Park(ctx, id, row, wait+parkSlack) })
 }
 
 // eachRow does something for each subscriber that is a row, and has the window filled.
-func (o *batchOutcomes) eachRow(
+func (d *dispatcher) eachRow(
 	ctx context.Context, job *jobs.Job, subscribers []string, do func(batch string, row int) error,
 ) error {
 	for _, subscriber := range subscribers {
 		id, index, _ := strings.Cut(strings.TrimPrefix(subscriber, tasks.SubscriberBatch+":"), "#")
 		row, err := strconv.Atoi(index)
 		if err != nil {
-			o.log.ErrorContext(ctx, "invalid subscriber on job", "job", job.ID, "subscriber", subscriber)
+			d.log.ErrorContext(ctx, "invalid subscriber on job", "job", job.ID, "subscriber", subscriber)
 			continue
 		}
 		if err := do(id, row); err != nil {
@@ -393,7 +379,7 @@ func (o *batchOutcomes) eachRow(
 		}
 	}
 	select {
-	case o.wake <- struct{}{}:
+	case d.wake <- struct{}{}:
 	default:
 	}
 	return nil
@@ -403,27 +389,27 @@ func (o *batchOutcomes) eachRow(
 // and that job ended because of what a person does not wait for, the row stays running:
 // dispatcher.recoverRow gives it a job that waits; also when the cache has lost the result before
 // the row got it.
-func (o *batchOutcomes) record(ctx context.Context, id string, row int, job *jobs.Job) (err error) {
+func (d *dispatcher) record(ctx context.Context, id string, row int, job *jobs.Job) (err error) {
 	if tasks.EndedForPerson(job) || job.State == jobs.Succeeded && job.Result == nil {
 		return nil
 	}
 	var done batch.Recorded
 	switch {
 	case job.State == jobs.Succeeded:
-		done, err = o.batches.Succeed(ctx, id, row, job.Result)
+		done, err = d.batches.Succeed(ctx, id, row, job.Result)
 	case job.Error != nil:
-		done, err = o.batches.Fail(ctx, id, row, job.Error)
+		done, err = d.batches.Fail(ctx, id, row, job.Error)
 	default:
 		cancelled := &jobs.Error{Notice: message.New("error/cancelled.row", nil)}
-		done, err = o.batches.Fail(ctx, id, row, cancelled)
+		done, err = d.batches.Fail(ctx, id, row, cancelled)
 	}
 	if err == nil && done.Owner != "" {
-		_, err = o.bytes.Settle(ctx, pace.Holder{Whole: done.Owner},
+		_, err = d.bytes.Settle(ctx, pace.Holder{Whole: done.Owner},
 			pace.Kept{Size: done.Bytes, TTL: batch.Retention}, pace.Kept{Name: batch.PromiseName(id), Size: -batch.RowRoom})
 	}
 	if done.Last {
-		o.log.InfoContext(ctx, "batch ended", "batch", id)
-		return errors.Join(err, o.emitCompleted(ctx, id))
+		d.log.InfoContext(ctx, "batch ended", "batch", id)
+		return errors.Join(err, d.emitCompleted(ctx, id))
 	}
 	return err
 }
@@ -445,8 +431,8 @@ type batchCompleted struct {
 // emitCompleted emits the event of a batch that has ended. It may be called
 // any number of times: every end is one event, and a batch whose failed rows
 // are retried ends again.
-func (o *batchOutcomes) emitCompleted(ctx context.Context, id string) error {
-	b, err := o.batches.Get(ctx, id)
+func (d *dispatcher) emitCompleted(ctx context.Context, id string) error {
+	b, err := d.batches.Get(ctx, id)
 	if errors.Is(err, batch.ErrNotFound) || err == nil && b.Ended.IsZero() {
 		return nil
 	}
@@ -454,8 +440,8 @@ func (o *batchOutcomes) emitCompleted(ctx context.Context, id string) error {
 		return err
 	}
 	err = errors.Join(
-		o.bytes.Expire(ctx, b.Owner, batch.AccountName(id), time.Until(b.Expires)),
-		o.bytes.Forget(ctx, pace.Holder{Whole: b.Owner}, batch.PromiseName(id)),
+		d.bytes.Expire(ctx, b.Owner, batch.AccountName(id), time.Until(b.Expires)),
+		d.bytes.Forget(ctx, pace.Holder{Whole: b.Owner}, batch.PromiseName(id)),
 	)
 	if err != nil {
 		return err
@@ -470,5 +456,5 @@ func (o *batchOutcomes) emitCompleted(ctx context.Context, id string) error {
 		data.State = "cancelled"
 	}
 	subject := fmt.Sprintf("%s@%d", id, b.Ended.UnixMilli())
-	return o.webhooks.Emit(ctx, b.Owner, webhook.BatchCompleted, subject, b.Ended, data, b.Options.Webhook)
+	return d.webhooks.Emit(ctx, b.Owner, webhook.BatchCompleted, subject, b.Ended, data, b.Options.Webhook)
 }

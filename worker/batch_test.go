@@ -28,20 +28,21 @@ import (
 type dispatcherRig struct {
 	*dispatcher
 
-	jobs     *jobs.Store
-	webhooks *webhook.Store
-	t        *testing.T
-	conn     *redisx.Conn
+	jobs *jobs.Store
+	t    *testing.T
+	conn *redisx.Conn
 }
 
 func newDispatcherRig(t *testing.T, conn *redisx.Conn) *dispatcherRig {
 	t.Helper()
 	client, log := conn.Client(), slog.New(slog.DiscardHandler)
 	batches, webhooks := batch.NewStore(client), webhook.NewStore(client, nil)
-	outcomes := newBatchOutcomes(batches, webhooks, pace.NewAccounts(client, pace.KindBytes), log)
-	engine := enginetest.NewEngine(client, enginetest.WithNotifier(tasks.SubscriberBatch, outcomes.onJobEnded))
-	d := &dispatcher{client, batches, engine, outcomes, 4, log}
-	return &dispatcherRig{d, jobs.NewStore(client), webhooks, t, conn}
+	d := &dispatcher{
+		redis: client, batches: batches, webhooks: webhooks, bytes: pace.NewAccounts(client, pace.KindBytes),
+		window: 4, log: log, wake: make(chan struct{}, 1),
+	}
+	d.engine = enginetest.NewEngine(client, enginetest.WithNotifier(tasks.SubscriberBatch, d.onJobEnded))
+	return &dispatcherRig{d, jobs.NewStore(client), t, conn}
 }
 
 func (f *dispatcherRig) must(err error) {
@@ -163,14 +164,14 @@ func promisedRoomIsUsed(f *dispatcherRig) {
 	}
 	room := batch.Room(id, rows)
 	limit := room[0].Size + room[1].Size
-	_, fits, err := f.outcomes.bytes.Take(ctx, owner, limit, room...)
+	_, fits, err := f.bytes.Take(ctx, owner, limit, room...)
 	f.must(err)
 	f.is("the list fits", fits, true)
 	f.endAll(id)
 	f.is("rows", f.states(id), "ssssss")
 	var account pace.Account
 	testenv.Await(f.t, "the promise ends with the batch", func() (any, bool) {
-		account, err = f.outcomes.bytes.Read(ctx, pace.Holder{Whole: owner})
+		account, err = f.bytes.Read(ctx, pace.Holder{Whole: owner})
 		return account, err != nil || account.Promised == 0
 	})
 	f.must(err)
@@ -390,7 +391,7 @@ func TestARowIsNotEndedWithoutItsResult(t *testing.T) {
 	f := newDispatcherRig(t, redistest.Open(t, redistest.Start(t).URL))
 	id := f.batch(hooked, 1)
 	f.must(f.dispatch(t.Context()))
-	f.must(f.outcomes.record(t.Context(), id, 0, &jobs.Job{State: jobs.Succeeded}))
+	f.must(f.record(t.Context(), id, 0, &jobs.Job{State: jobs.Succeeded}))
 	f.is("state", f.items(id)[0].State, batch.Running)
 }
 

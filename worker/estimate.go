@@ -149,9 +149,9 @@ func (r *refusedMatch) price(ctx context.Context, car vehicle.Car, answers autho
 			continue
 		}
 		group.Go(logs.Guarded(func() error {
-			total, err := totalTaxes(groupCtx, car, r.Choices[i], answers)
+			_, got, err := taxOf(groupCtx, car, r.Choices[i], answers)
 			if err == nil {
-				r.Candidates[i].TotalTaxesInTZS = &total.TotalTaxesInTZS
+				r.Candidates[i].TotalTaxesInTZS = &got.Tax.TotalTaxesInTZS
 			}
 			if _, unlisted := errors.AsType[*match.Error](err); unlisted || isNoSuchVehicle(err) {
 				return nil
@@ -168,15 +168,6 @@ func (r *refusedMatch) price(ctx context.Context, car vehicle.Car, answers autho
 		return tra.ErrNotKnown
 	}
 	return err
-}
-
-func totalTaxes(ctx context.Context, car vehicle.Car, choice match.Choice, answers authorityAnswers) (vehicle.Tax, error) {
-	_, tuple, err := match.Resolve(ctx, car, choice, answers)
-	if err != nil {
-		return vehicle.Tax{}, err
-	}
-	got, err := answers.Details(ctx, choice.Make, tuple)
-	return got.Tax, err
 }
 
 func isNoSuchVehicle(err error) bool {

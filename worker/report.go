@@ -32,10 +32,6 @@ type sheetReader struct {
 	log    *slog.Logger
 }
 
-func newSheetReader(o Options) *sheetReader {
-	return &sheetReader{loader: o.Sheets, model: o.AI, jobs: o.Jobs, log: o.Log}
-}
-
 // summarize has the AI read the sheet of a job. Its result serves both languages:
 // the API writes the text and draws the damage map.
 func (s *sheetReader) summarize(ctx context.Context, job *jobs.Job) (any, error) {

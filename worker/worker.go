@@ -40,6 +40,11 @@ const (
 	sweepInterval     = 500 * time.Millisecond
 	probeInterval     = time.Minute
 	syncCheckInterval = 15 * time.Second
+
+	// authorityConcurrency is the number of steps at once in the role authority: most of a step is a
+	// wait for TRA, and for Redis where that is far.
+	authorityConcurrency = 16
+	aiConcurrency        = 4 // steps at once in the role ai
 )
 
 const (
@@ -85,13 +90,9 @@ type Options struct {
 	// Refused, if not nil, is called with each message of a channel that could not be taken.
 	Refused func(channel string, cause error)
 
-	Concurrency int // steps at once in role any; default 16
-	// AuthorityConcurrency is the number of steps at once in the role authority; default 16: most of a
-	// step is a wait for TRA, and for Redis where that is far.
-	AuthorityConcurrency int
-	BatchWindow          int           // batch rows that run at once, over all workers; default 200
-	AIConcurrency        int           // steps at once in role ai; default 4
-	ShutdownTimeout      time.Duration // for running steps; default 20 s
+	Concurrency     int           // steps at once in role any; default 16
+	BatchWindow     int           // batch rows that run at once, over all workers; default 200
+	ShutdownTimeout time.Duration // for running steps; default 20 s
 }
 
 // Worker is a running worker. One process may run several.
@@ -139,9 +140,7 @@ func (o *Options) setDefaults() error {
 		o.Processor = pace.NewProcessor(runtime.GOMAXPROCS(0))
 	}
 	o.Concurrency = cmp.Or(o.Concurrency, 16)
-	o.AuthorityConcurrency = cmp.Or(o.AuthorityConcurrency, 16)
 	o.BatchWindow = cmp.Or(o.BatchWindow, 200)
-	o.AIConcurrency = cmp.Or(o.AIConcurrency, 4)
 	o.ShutdownTimeout = cmp.Or(o.ShutdownTimeout, 20*time.Second)
 	if o.SheetURL == nil {
 		hosts, err := scan.NewHosts()
@@ -160,11 +159,14 @@ func New(o Options) (*Worker, error) {
 	}
 	id := ulid.Make().String()
 	o.Log = o.Log.With("worker", id)
-	outcomes := newBatchOutcomes(o.Batches, o.Webhooks, pace.NewAccounts(o.Redis, pace.KindBytes), o.Log)
+	dispatcher := &dispatcher{
+		redis: o.Redis, batches: o.Batches, webhooks: o.Webhooks, bytes: pace.NewAccounts(o.Redis, pace.KindBytes),
+		window: o.BatchWindow, log: o.Log, wake: make(chan struct{}, 1),
+	}
 	w := &Worker{
 		id: id, options: o, queues: map[string]*queueClient{}, overdue: &overdue{log: o.Log, count: map[string]int{}},
 	}
-	engine := tasks.New(tasks.Options{
+	dispatcher.engine = tasks.New(tasks.Options{
 		Redis: o.Redis, Jobs: o.Jobs, Results: o.Cache, Webhooks: o.Webhooks,
 		Fallback: func(ctx context.Context, job *jobs.Job, step string) (json.RawMessage, bool) {
 			return w.steps.fallback(ctx, job, step)
@@ -177,12 +179,11 @@ func New(o Options) (*Worker, error) {
 			countStep(o.Metrics, job, step, metrics.Failed, failure.Code, 0)
 		},
 		BeforeSucceed: (&resultCache{o.Cache}).put,
-		Notifiers:     map[string]tasks.Notifier{tasks.SubscriberBatch: outcomes.onJobEnded},
+		Notifiers:     map[string]tasks.Notifier{tasks.SubscriberBatch: dispatcher.onJobEnded},
 		OnEnd:         func(job *jobs.Job) { Ended(o.Metrics, o.Log, job) },
 		OnTakeover:    func(job *jobs.Job, step string) { o.Metrics.Count("takeovers_total", job.Kind, step) },
 	})
-	dispatcher := &dispatcher{o.Redis, o.Batches, engine, outcomes, o.BatchWindow, o.Log}
-	w.engine, w.dispatcher = engine, dispatcher
+	w.engine, w.dispatcher = dispatcher.engine, dispatcher
 	is := presenceOf(o)
 	w.heartbeater = jobs.NewHeartbeater(o.Jobs, id, func() jobs.Presence {
 		is.Overdue = w.overdue.names()
@@ -234,10 +235,14 @@ func (w *Worker) Start() error {
 
 // placesOf returns how many steps of a role the worker runs at once, of each class.
 func (w *Worker) placesOf(role tasks.Role) int {
-	return map[tasks.Role]int{
-		tasks.RoleAny: w.options.Concurrency, tasks.RoleAuthority: w.options.AuthorityConcurrency,
-		tasks.RoleAI: w.options.AIConcurrency,
-	}[role]
+	switch role {
+	case tasks.RoleAuthority:
+		return authorityConcurrency
+	case tasks.RoleAI:
+		return aiConcurrency
+	case tasks.RoleAny:
+	}
+	return w.options.Concurrency
 }
 
 // startServers starts an asynq server for each queue, so that a task of a person waits
@@ -316,7 +321,7 @@ func (w *Worker) newStepHandler() *stepHandler {
 	return &stepHandler{
 		engine: w.engine, jobs: o.Jobs, turns: o.Processor, worker: w.id, log: o.Log, metrics: o.Metrics,
 		traces: o.Traces, hub: o.Hub, outages: outages, overdue: w.overdue,
-		waits:        w.dispatcher.outcomes.onJobWaits,
+		waits:        w.dispatcher.onJobWaits,
 		writeTimeout: writeTimeout, outageTimeout: outageTimeout,
 		run: map[string]stepFunc{
 			tasks.TypeScrape:         newScraper(o).scrape,
@@ -324,7 +329,7 @@ func (w *Worker) newStepHandler() *stepHandler {
 			tasks.TypeCalculate:      calculating,
 			tasks.TypeQuoteMatch:     matching,
 			tasks.TypeQuoteCalculate: calculating,
-			tasks.TypeSummarize:      newSheetReader(o).summarize,
+			tasks.TypeSummarize:      (&sheetReader{loader: o.Sheets, model: o.AI, jobs: o.Jobs, log: o.Log}).summarize,
 			tasks.TypeRecommend:      recommend(o.Costs),
 		},
 		known: known,

@@ -35,11 +35,9 @@ const authorityRateWait = 20 * time.Second
 type WorkerOptions struct {
 	Roles []tasks.Role
 
-	Concurrency          int           // steps at once in the role any; 0: the worker's default, as below
-	AuthorityConcurrency int           // steps at once in the role authority
-	AIConcurrency        int           // steps at once in the role ai
-	BatchWindow          int           // listings of batches processed at once by all workers
-	ShutdownTimeout      time.Duration // for running steps
+	Concurrency     int           // steps at once in the role any; 0: the worker's default, as below
+	BatchWindow     int           // listings of batches processed at once by all workers
+	ShutdownTimeout time.Duration // for running steps
 
 	Fetch         fetch.Options // Timeout, UserAgent and Rate; New sets the rest
 	SheetCacheDir string        // of the compiled PDF reader; "" keeps it in memory
@@ -55,8 +53,7 @@ func (a *App) newWorker(o WorkerOptions) (*worker.Worker, error) {
 	options := worker.Options{
 		Redis: a.options.Redis.Client(), Roles: o.Roles, Log: a.log, Catalogue: s.catalogue,
 		Jobs: s.jobs, Hub: s.hub, Batches: s.batches, Cache: s.cache, Webhooks: s.webhooks,
-		Concurrency: o.Concurrency, AuthorityConcurrency: o.AuthorityConcurrency, AIConcurrency: o.AIConcurrency,
-		BatchWindow: o.BatchWindow, ShutdownTimeout: o.ShutdownTimeout, Costs: a.options.Costs,
+		Concurrency: o.Concurrency, BatchWindow: o.BatchWindow, ShutdownTimeout: o.ShutdownTimeout, Costs: a.options.Costs,
 		Metrics: a.metrics, Traces: a.traces, Version: a.options.Version, AllowVolatile: a.options.AllowVolatile,
 		Processor: s.processor,
 		Refused:   refused(a.metrics, a.log),
