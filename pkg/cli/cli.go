@@ -264,17 +264,10 @@ type versionCommand struct{ console.Format }
 func (c versionCommand) Run(r *run) error {
 	version, commit, date := Build()
 	record := map[string]string{"version": version, "commit": commit, "date": date}
-	return console.Said(record, "%s", versionText())(r.Streams, c.Format)
+	return console.Said(record, "ushuru %s, commit %s, %s", version, commit, date)(r.Streams, c.Format)
 }
 
-// versionText returns version, commit and date of the program. The date is that of the
-// build, or of the commit.
-func versionText() string {
-	version, commit, date := Build()
-	return fmt.Sprintf("ushuru %s, commit %s, %s", version, commit, date)
-}
-
-// Build returns what was built.
+// Build returns what was built. The date is that of the build, or of the commit.
 func Build() (version, commit, date string) {
 	version, commit, date = buildVersion, buildCommit, buildDate
 	if info, ok := debug.ReadBuildInfo(); ok {

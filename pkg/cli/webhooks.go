@@ -37,13 +37,9 @@ func (c *webhooksReseal) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	all, err := keys.NewStore(conn.Client()).List(r.ctx)
+	owners, err := keys.NewStore(conn.Client()).IDs(r.ctx) // of revoked keys too
 	if err != nil {
 		return err
-	}
-	owners := make([]string, 0, len(all))
-	for _, key := range all { // of revoked keys too
-		owners = append(owners, key.ID)
 	}
 	n, err := webhook.NewStore(conn.Client(), ring).Reseal(r.ctx, owners)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"time"
 
-	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
 
@@ -35,35 +34,6 @@ func (b *Batch) HasEnded() bool { return b.State == "completed" || b.State == "c
 
 // Finished returns the number of rows that neither wait nor run.
 func (b *Batch) Finished() int { return b.Rows - b.Counts["waiting"] - b.Counts["running"] }
-
-// BatchRequest submits many listings.
-type BatchRequest struct {
-	Items   []BatchRow   `json:"items"`
-	Options BatchOptions `json:"options"`
-	Webhook string       `json:"webhook,omitempty"` // URL to notify when the batch ends
-}
-
-// BatchRow is a listing of a batch.
-type BatchRow struct {
-	Reference       string         `json:"reference,omitempty"` // the caller's own name for it
-	URL             string         `json:"url,omitempty"`
-	ModelBody       string         `json:"modelBody,omitempty"`
-	Known           *vehicle.Known `json:"known,omitempty"`
-	PriceCandidates bool           `json:"priceCandidates,omitempty"`
-}
-
-// BatchOptions are the options of a batch.
-type BatchOptions struct {
-	Terms
-
-	OnInvalid string        `json:"onInvalid,omitempty"` // reject or skip; "" is reject
-	JPYPerUSD *money.Number `json:"jpyPerUSD,omitempty"` // required when rows have prices in yen
-}
-
-// CreateBatch submits listings.
-func (c *Client) CreateBatch(ctx context.Context, r BatchRequest) (*Batch, error) {
-	return Send[Batch](ctx, c, "POST /v1/batches", r)
-}
 
 // BatchTable is a table of listings with a header, in a media type that the API
 // reads, and the parameters of the query that are its options.

@@ -33,7 +33,9 @@ import (
 )
 
 const (
-	defaultRetries = 10
+	// maxRetries is how often a request is repeated that was lost or answered with 429 or 503. The
+	// caller's context bounds the time.
+	maxRetries = 10
 	// maxResubmits is how often work is submitted again that failed in a way that the
 	// API calls retryable.
 	maxResubmits = 2
@@ -63,9 +65,6 @@ type Options struct {
 	// sentences there is a text in both.
 	Language string
 
-	// Retries is how often a request is repeated that was lost or answered with
-	// 429 or 503; 0 is 10. The caller's context bounds the time.
-	Retries int
 	// Transport sends the requests; nil is http.DefaultTransport.
 	Transport http.RoundTripper
 }
@@ -86,9 +85,6 @@ func New(o Options) (*Client, error) {
 	}
 	if strings.TrimSpace(o.Key) == "" {
 		return nil, errors.New("client: an API key is required")
-	}
-	if o.Retries == 0 {
-		o.Retries = defaultRetries
 	}
 	return &Client{options: o, base: base, http: &http.Client{
 		Transport: o.Transport,
@@ -172,7 +168,7 @@ func (c *Client) send(ctx context.Context, r Request) (*http.Response, error) {
 func (c *Client) retryUntil(ctx context.Context, r Request, read func(*http.Response) error) error {
 	failures := 0 // of the work, not of the way to it
 	err := pace.Retry(ctx, pace.Backoff{
-		InitialDelay: initialBackoff, MaxDelay: maxBackoff, MaxAttempts: c.options.Retries + 1,
+		InitialDelay: initialBackoff, MaxDelay: maxBackoff, MaxAttempts: maxRetries + 1,
 		RetryAfter: retryAfterOf, IsPermanent: func(err error) bool {
 			if isPermanent(err) {
 				return true

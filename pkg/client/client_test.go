@@ -360,7 +360,7 @@ func TestAFailedJobIsSubmittedAgain(t *testing.T) {
 func TestARetriedPOSTHasOneIdempotencyKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{broken: 1, answers: []func(http.ResponseWriter){says(503, `{"error":"later"}`), says(201, `{"id":"b"}`)}}
-		batch, err := newClient(t, s).CreateBatch(t.Context(), client.BatchRequest{Items: []client.BatchRow{{URL: "u"}}})
+		batch, err := client.Send[client.Batch](t.Context(), newClient(t, s), "POST /v1/batches", map[string][]string{"urls": {"u"}})
 		if err != nil || batch.ID != "b" || len(s.keys) != 3 || s.keys[0] == "" || s.keys[0] != s.keys[1] || s.keys[1] != s.keys[2] {
 			t.Errorf("%+v, %v, keys %q", batch, err, s.keys)
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"ushuru/pkg/message"
@@ -52,11 +51,6 @@ func (e *Error) Error() string { return e.Message }
 // isPassing reports whether the API did not try at all: it is busy or unavailable.
 func (e *Error) isPassing() bool {
 	return e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable
-}
-
-// isUnfinished reports whether a job continues, whose result is at its location.
-func (e *Error) isUnfinished() bool {
-	return e.Status == http.StatusGatewayTimeout && strings.HasPrefix(e.location, "/v1/")
 }
 
 // wait returns how long to wait before the request is sent again; 0 when the API does not say.

@@ -136,7 +136,7 @@ func (c *Client) resultOf(ctx context.Context, r Request, progress []func(*Job))
 // unfinishedJob returns the path of the job that continues after a response; ""
 // when the response is final.
 func unfinishedJob(response *Response, err error) (location string) {
-	if failure, ok := errors.AsType[*Error](err); ok && failure.isUnfinished() {
+	if failure, ok := errors.AsType[*Error](err); ok && failure.Status == http.StatusGatewayTimeout {
 		location = failure.location
 	}
 	if err == nil && response.Status == http.StatusAccepted {

@@ -21,12 +21,8 @@ import (
 type Terms struct {
 	Rate    *money.Number        `json:"rate,omitempty"` // shillings for a dollar, for costs other than tax
 	Landing *vehicle.LandingDays `json:"landing,omitempty"`
-	Costs   *vehicle.Costs       `json:"costs,omitempty"`   // that the caller knows
-	Target  *vehicle.Target      `json:"target,omitempty"`  // the answer has the highest price for it
-	ByMonth bool                 `json:"byMonth,omitempty"` // the answer has the cost by the month of landing
-
-	Metadata map[string]string `json:"metadata,omitempty"` // of the caller: in the job and its event
-	Webhook  string            `json:"webhook,omitempty"`  // id of the caller's that gets the event
+	Costs   *vehicle.Costs       `json:"costs,omitempty"`  // that the caller knows
+	Target  *vehicle.Target      `json:"target,omitempty"` // the answer has the highest price for it
 }
 
 // query returns the terms as the parameters of a query.
@@ -47,12 +43,6 @@ func (t Terms) query() (url.Values, error) {
 			return nil, fmt.Errorf("client: costs: %w", err)
 		}
 		query.Set("costs", string(costs))
-	}
-	if t.Target != nil {
-		query.Set("target", t.Target.OnTheRoadTZS.String())
-	}
-	if t.ByMonth {
-		query.Set("byMonth", "true")
 	}
 	return query, nil
 }
@@ -92,8 +82,7 @@ type QuoteRequest struct {
 	CFPriceJPY  *money.Number `json:"cfPriceJPY,omitempty"`
 	JPYPerUSD   *money.Number `json:"jpyPerUSD,omitempty"`
 
-	Known           *vehicle.Known `json:"known,omitempty"`
-	PriceCandidates bool           `json:"priceCandidates,omitempty"`
+	PriceCandidates bool `json:"priceCandidates,omitempty"`
 }
 
 // Quote is the estimate of a described car.

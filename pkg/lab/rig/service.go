@@ -92,11 +92,7 @@ func Listings(site, kind string, n int) []string {
 
 // Submit submits a batch of listings and returns its id.
 func Submit(ctx context.Context, api *client.Client, urls []string) (id string, err error) {
-	request := client.BatchRequest{Items: make([]client.BatchRow, len(urls))}
-	for i, url := range urls {
-		request.Items[i].URL = url
-	}
-	created, err := api.CreateBatch(ctx, request)
+	created, err := client.Send[client.Batch](ctx, api, "POST /v1/batches", map[string][]string{"urls": urls})
 	if err != nil {
 		return "", err
 	}
