@@ -181,7 +181,7 @@ func (r *reader) denyBe(tok *token) {
 }
 
 // flip reads "cannot be said": behind a denial or good news it says perhaps.
-func (r *reader) flip(*token) {
+func (r *reader) flip() {
 	switch {
 	case r.good != nil:
 		r.denyGood(true)
@@ -294,13 +294,12 @@ func (r *reader) unsure() bool {
 	return true
 }
 
-// findings returns what stands.
+// findings returns what stands, in the order of the sentence.
 func (r *reader) findings(quote string) (list []Finding) {
 	for _, s := range r.all {
 		if !s.dropped && s.severity != None && s.severity != "" {
 			list = append(list, Finding{s.category, s.severity, quote})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Finding) int { return b.Severity.Rank() - a.Severity.Rank() })
 	return list
 }

@@ -64,8 +64,11 @@ var lexicon = sync.OnceValue(func() *words {
 	return l
 })
 
-func (l *words) add(row, spellings []string) {
-	s := sense{row[0], row[1], Severity(row[2]), row[3], false}
+func (l *words) add(row, spellings []string) { l.addSense(row, false, spellings) }
+
+// addSense adds a row of a table under its spellings.
+func (l *words) addSense(row []string, negated bool, spellings []string) {
+	s := sense{row[0], row[1], Severity(row[2]), row[3], negated}
 	for _, spelling := range spellings {
 		k := key(strings.TrimSpace(spelling))
 		l.bySpelling[k] = append(l.bySpelling[k], s)
@@ -81,11 +84,7 @@ func (l *words) addVerb(row []string, stem string) {
 			subject + "me" + stem, subject + "li" + stem, relative + stem,
 			subject + "mewahi ku" + stem, subject + "liwahi ku" + stem, relative + "wahi ku" + stem,
 		})
-		for _, tense := range []string{"ja", "ku", "jawahi ku"} {
-			k := key("ha" + subject + tense + stem)
-			l.bySpelling[k] = append(l.bySpelling[k], sense{row[0], row[1], Severity(row[2]), row[3], true})
-			l.longest = max(l.longest, len([]rune(k)))
-		}
+		l.addSense(row, true, []string{"ha" + subject + "ja" + stem, "ha" + subject + "ku" + stem, "ha" + subject + "jawahi ku" + stem})
 	}
 }
 
@@ -193,13 +192,10 @@ func effectOf(class, finding string) (effect, bool) {
 	switch finding {
 	case "paint":
 		return effectOf(class, "mark")
-	case "deploy":
+	case "deploy", "none", "no":
 		return effect{NoCategory, None, None, None}, false
 	case "mod":
 		return effect{"modified", Minor, Minor, Minor}, true
-	}
-	if finding == "none" || finding == "no" {
-		return effect{NoCategory, None, None, None}, false
 	}
 	e, found := matrix()[[2]string{class, "any"}]
 	return e, found

@@ -151,8 +151,7 @@ func (r *reader) take(tok *token, list []*token, i int) { //nolint:cyclop // one
 	switch tok.kind {
 	case "unknown":
 		r.miss(tok)
-	case "word":
-	case "gap", "tight":
+	case "word", "gap", "tight":
 	case "place":
 		r.place(tok, list[i+1:])
 	case "comma", "dot", "but":
@@ -237,7 +236,7 @@ func (r *reader) answer(tok *token) {
 	case "denybe":
 		r.denyBe(tok)
 	case "flip":
-		r.flip(tok)
+		r.flip()
 	case "affirm":
 		r.affirm()
 	case "suspect":
@@ -282,13 +281,8 @@ func (r *reader) comma(hard bool) {
 	if r.last != nil && (r.last.has("find") || r.last.kind == "code") {
 		r.ended = true
 	}
-	kept := r.open[:0:0]
-	for _, s := range r.open {
-		if r.ended || s.isEvent && !s.isCar {
-			kept = append(kept, s)
-		}
-	}
-	r.open, r.size, r.needs = kept, "", false
+	isOver := func(s *statement) bool { return !r.ended && (!s.isEvent || s.isCar) }
+	r.open, r.size, r.needs = slices.DeleteFunc(slices.Clone(r.open), isOver), "", false
 	r.wasDeny = false
 	if r.last != nil {
 		r.last = &token{kind: "comma"}
