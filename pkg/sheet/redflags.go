@@ -325,45 +325,33 @@ func withAbout(t Text, category condition.Category) Text {
 	return Text{EN: strings.TrimSuffix(t.EN, ".") + ": " + about.EN, SW: t.SW + ": " + about.SW}
 }
 
-// The values of Ask.About that are not the rule of a red flag.
-const (
-	askRepair  = "repair_not_stated"
-	askService = "service_record"
-	askYear    = "manufacture"
-	askEngine  = "engine"
-)
-
 // QuestionsFor returns what the buyer should ask before paying: the questions of
 // the red flags, and those that sheets leave open.
 func QuestionsFor(r *Report) []Ask {
 	list := []Ask{}
-	for _, flag := range r.RedFlags {
-		about := flag.Rule
-		switch about {
-		case FlagRepairHistory:
-			about = FlagRepairGrade // one question for both
-		case FlagPoorGrade:
-			continue
-		}
-		if !hasQuestion(list, about) {
+	ask := func(about string) {
+		if !slices.ContainsFunc(list, func(ask Ask) bool { return ask.About == about }) {
 			list = append(list, Ask{about, TextOf("ask", about)})
 		}
 	}
+	for _, flag := range r.RedFlags {
+		switch flag.Rule {
+		case FlagRepairHistory:
+			ask(FlagRepairGrade) // one question for both
+		case FlagPoorGrade:
+		default:
+			ask(flag.Rule)
+		}
+	}
 	if r.RepairHistory.Status == RepairNotStated {
-		list = append(list, Ask{askRepair, TextOf("ask", askRepair)})
+		ask("repair_not_stated")
 	}
 	if book := r.Documents.ServiceBook; book == nil || !*book {
-		list = append(list, Ask{askService, TextOf("ask", askService)})
+		ask("service_record")
 	}
 	if r.Vehicle.ImportChannel != nil || r.Dates.FirstRegistration != nil {
-		list = append(list, Ask{askYear, TextOf("ask", askYear)})
+		ask("manufacture")
 	}
-	if !hasQuestion(list, askEngine) {
-		list = append(list, Ask{askEngine, TextOf("ask", askEngine)})
-	}
+	ask("engine")
 	return list
-}
-
-func hasQuestion(list []Ask, about string) bool {
-	return slices.ContainsFunc(list, func(ask Ask) bool { return ask.About == about })
 }
