@@ -255,7 +255,7 @@ func (rows *resultRows) last() bool { return rows.next < 0 }
 // read reads the next page.
 func (rows *resultRows) read(ctx context.Context) (err error) {
 	end := min(rows.next+resultsPage, len(rows.order))
-	rows.items, err = rows.reader.Items(ctx, rows.order[rows.next:end])
+	rows.items, err = rows.reader.Items(ctx, rows.order[rows.next:end], true)
 	if rows.next = end; end == len(rows.order) {
 		rows.next = -1
 	}

@@ -87,9 +87,6 @@ func (s *Store) CountActiveRows(ctx context.Context, owner string) (rows int, er
 	return rows, err
 }
 
-// MarkServed records that rows of the batches were dispatched now.
-func (s *Store) MarkServed(ctx context.Context, ids ...string) error { return s.addActive(ctx, ids...) }
-
 // closeGrace is how long a batch that has ended, or is missing, stays active: the
 // process that creates or retries it may not have finished.
 const closeGrace = time.Minute
@@ -271,7 +268,7 @@ func (s *Store) Release(ctx context.Context, id string, leave func(ctx context.C
 func (s *Store) Retry(ctx context.Context, id, name string, rows ...int) error {
 	// The batch becomes active before, so that its rows are always found, and
 	// again after, because it may have been removed in between.
-	if err := s.addActive(ctx, id); err != nil {
+	if err := s.MarkServed(ctx, id); err != nil {
 		return err
 	}
 	arguments := []any{name}
@@ -285,7 +282,7 @@ func (s *Store) Retry(ctx context.Context, id, name string, rows ...int) error {
 	if retried == 0 {
 		return ErrNoneFailed
 	}
-	return s.addActive(ctx, id)
+	return s.MarkServed(ctx, id)
 }
 
 // WasRetried reports whether the failed rows were retried under a name.

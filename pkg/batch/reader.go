@@ -130,16 +130,12 @@ func (r *Reader) Retried(rows []int) (open, again int) {
 // full.
 func (r *Reader) Next(ctx context.Context, from, limit int, state State, full bool) ([]Item, int, error) {
 	chosen, next := r.Choose(from, limit, state)
-	items, err := r.items(ctx, chosen, full)
+	items, err := r.Items(ctx, chosen, full)
 	return items, next, err
 }
 
-// Items returns the items of some indexes, in their order, with their results.
-func (r *Reader) Items(ctx context.Context, indexes []int) ([]Item, error) {
-	return r.items(ctx, indexes, true)
-}
-
-func (r *Reader) items(ctx context.Context, indexes []int, full bool) ([]Item, error) {
+// Items returns the items of some indexes, in their order. Results are read only with full.
+func (r *Reader) Items(ctx context.Context, indexes []int, full bool) ([]Item, error) {
 	items := make([]Item, 0, len(indexes))
 	for _, i := range indexes {
 		if i < 0 || i >= len(r.states) {

@@ -42,13 +42,13 @@ func TestRowsOfManyChunksComeBackWholeAndInOrder(t *testing.T) {
 	}
 	b.is("rows", read, count)
 	indexes := []int{600, 0, 99, 100, 599, 500, 199, 200, 399, 300, 1}
-	items, err := reader.Items(t.Context(), indexes)
+	items, err := reader.Items(t.Context(), indexes, true)
 	b.must(err)
 	b.is("items", len(items), len(indexes))
 	for n, i := range indexes {
 		is(items[n], i)
 	}
-	if _, err := reader.Items(t.Context(), []int{count}); err == nil {
+	if _, err := reader.Items(t.Context(), []int{count}, true); err == nil {
 		t.Error("a row behind the last was read")
 	}
 }

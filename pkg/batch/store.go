@@ -94,7 +94,7 @@ func (s *Store) Create(ctx context.Context, n New) (*Batch, error) {
 	if err := s.writeRows(ctx, keys, n.Rows, duplicates); err != nil {
 		return nil, err
 	}
-	if err := s.addActive(ctx, id); err != nil {
+	if err := s.MarkServed(ctx, id); err != nil {
 		return nil, err
 	}
 	pipe := s.redis.Pipeline()
@@ -177,8 +177,8 @@ func (s *Store) writeRows(ctx context.Context, keys []string, rows []Row, duplic
 	return err
 }
 
-// addActive makes batches active, served now.
-func (s *Store) addActive(ctx context.Context, ids ...string) error {
+// MarkServed makes batches active, and records that rows of them were dispatched now.
+func (s *Store) MarkServed(ctx context.Context, ids ...string) error {
 	now, err := s.redis.Time(ctx).Result()
 	if err != nil {
 		return err

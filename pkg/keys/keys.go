@@ -167,15 +167,20 @@ func (s *Store) hashesOf(ctx context.Context, id string) (hashes []string, err e
 
 // Get returns the record of a key by its id, or ErrNotFound.
 func (s *Store) Get(ctx context.Context, id string) (Key, error) {
-	hashes, err := s.hashesOf(ctx, id)
-	if err != nil {
-		return Key{}, err
-	}
-	key, _, err := s.readFirst(ctx, hashes...)
-	if errors.Is(err, redis.Nil) {
-		return Key{}, ErrNotFound
-	}
+	key, _, err := s.newest(ctx, id)
 	return key, err
+}
+
+// newest returns what Get does, and the hash of the key.
+func (s *Store) newest(ctx context.Context, id string) (key Key, hash string, err error) {
+	hashes, err := s.hashesOf(ctx, id)
+	if err == nil {
+		key, hash, err = s.readFirst(ctx, hashes...)
+	}
+	if errors.Is(err, redis.Nil) {
+		err = ErrNotFound
+	}
+	return key, hash, err
 }
 
 // Limits returns the limits of a key by its id; none when there is no such key.
@@ -206,18 +211,11 @@ func (s *Store) ChangeLimits(ctx context.Context, id string, change func(*pace.L
 // Expire sets when a key expires, but not the one before its rotation; the zero time is
 // never. An unknown id is ErrNotFound.
 func (s *Store) Expire(ctx context.Context, id string, at time.Time) error {
-	hashes, err := s.hashesOf(ctx, id)
-	if err != nil {
-		return err
-	}
-	_, hash, err := s.readFirst(ctx, hashes...)
-	if errors.Is(err, redis.Nil) {
-		return ErrNotFound
-	}
+	_, hash, err := s.newest(ctx, id)
 	if err == nil {
 		err = s.updateRecord(ctx, hash, func(key *Key) { key.Expires = at.UTC().Truncate(time.Second) })
+		s.announce(ctx, id)
 	}
-	s.announce(ctx, id)
 	return err
 }
 

@@ -29,10 +29,6 @@ const (
 	busyDelay = time.Second
 )
 
-func keySending(owner, endpoint string) string { return keyLog(owner, endpoint) + ":sending" }
-func keySlow(owner, endpoint string) string    { return keyLog(owner, endpoint) + ":slow" }
-func keyPaused(owner, endpoint string) string  { return keyLog(owner, endpoint) + ":paused" }
-
 // scriptBegin counts a delivery that is sent now. KEYS: those of paceKeys. ARGV:
 // delivery, maximum, lease in ms, delay in ms. It returns 0, or how long to wait.
 var scriptBegin = redis.NewScript(redisx.LuaClock + `
@@ -62,7 +58,8 @@ return n
 `)
 
 func paceKeys(d Delivery) []string {
-	return []string{keySending(d.Owner, d.Endpoint), keySlow(d.Owner, d.Endpoint), keyPaused(d.Owner, d.Endpoint)}
+	of := keyLog(d.Owner, d.Endpoint)
+	return []string{of + ":sending", of + ":slow", of + ":paused"}
 }
 
 // begin counts a delivery that is sent now. It returns 0, or how long to wait, and
