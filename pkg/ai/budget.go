@@ -129,8 +129,10 @@ func (b *budget) reserve(ctx context.Context, tokens int, timeout time.Duration)
 	owner := pace.Owner(ctx)
 	day, resets := dayOf(b.now())
 	r = reservation{name: rand.Text(), of: pace.Holder{Whole: day, Part: owner}}
-	if r.within.Part, err = b.limitOf(ctx, owner); err != nil {
-		return r, fmt.Errorf("ai: budget of a key: %w", err)
+	if owner != "" && b.ofKey != nil {
+		if r.within.Part, err = b.ofKey(ctx, owner); err != nil {
+			return r, fmt.Errorf("ai: budget of a key: %w", err)
+		}
 	}
 	if r.within.Whole, _, err = limitOn(ctx, b.redis, day, b.limit); err != nil {
 		return r, err
@@ -153,14 +155,6 @@ func (b *budget) reserve(ctx context.Context, tokens int, timeout time.Duration)
 		return r, &BudgetError{Used: now.Whole.Used, Limit: now.Whole.Limit, Resets: resets}
 	}
 	return r, nil
-}
-
-// limitOf returns the limit of an API key.
-func (b *budget) limitOf(ctx context.Context, owner string) (int64, error) {
-	if owner == "" || b.ofKey == nil {
-		return 0, nil
-	}
-	return b.ofKey(ctx, owner)
 }
 
 // settle replaces the reservation by the actual use, and logs when a half or four

@@ -5,7 +5,6 @@ import (
 	"bufio"
 	"compress/flate"
 	"embed"
-	_ "embed"
 	"encoding/xml"
 	"errors"
 	"fmt"

@@ -28,21 +28,23 @@ const (
 // reservation: of the computations of an owner no more begin than the owner has places, so
 // the account is exceeded by these at most.
 type Processor struct {
-	yielding
-
 	places *Places
+	// batches are the places of the computations of batches. One key leaves a processor to others.
+	batches *Places
 
 	mu sync.Mutex
 	// paid is when the time that an owner has used is paid for.
 	paid *simplelru.LRU[string, time.Time]
+	// people is until when batches yield, and rested when the last of their computations is
+	// paid for in that case.
+	people, rested time.Time
 }
 
 // NewProcessor returns the time of a process with so many processors. There are at least two
 // places, so that one is left for another owner.
 func NewProcessor(processors int) *Processor {
-	p := &Processor{places: NewPlaces(max(processors, 2))} //nolint:mnd // as the comment says
-	p.batches = NewPlaces(processors)
-	p.paid, _ = simplelru.NewLRU[string, time.Time](maxAccounts, nil) // the only error is a size below one
+	p := &Processor{places: NewPlaces(max(processors, 2)), batches: NewPlaces(processors)} //nolint:mnd // as the comment says
+	p.paid, _ = simplelru.NewLRU[string, time.Time](maxAccounts, nil)                      // the only error is a size below one
 	return p
 }
 
@@ -190,15 +192,6 @@ const (
 	// longestRest is after a page that takes long to read.
 	longestRest = 100 * time.Millisecond
 )
-
-// yielding is what the computations of batches know of people.
-type yielding struct {
-	// batches are the places of the computations of batches. One key leaves a processor to others.
-	batches *Places
-	// people is until when batches yield, and rested when the last of their computations is
-	// paid for in that case. The lock of the Processor guards both.
-	people, rested time.Time
-}
 
 // PersonGoesOn says that a part of a person's work begins.
 func (p *Processor) PersonGoesOn() {

@@ -300,10 +300,5 @@ func (r *Row) fit(columns int) {
 }
 
 func isEmpty(cells []string) bool {
-	for _, cell := range cells {
-		if cell != "" {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(cells, func(cell string) bool { return cell != "" })
 }
