@@ -48,7 +48,8 @@ func TestBatchesAreCancelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := api.CreateBatch(t.Context(), client.BatchRequest{Items: []client.BatchRow{{URL: s.Site + "/slow?n=1"}, {URL: s.Site + "/slow?n=2"}}})
+	urls := map[string][]string{"urls": {s.Site + "/slow?n=1", s.Site + "/slow?n=2"}}
+	made, err := client.Send[client.Batch](t.Context(), api, "POST /v1/batches", urls)
 	if err != nil {
 		t.Fatal(err)
 	}

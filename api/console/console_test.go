@@ -333,11 +333,11 @@ func (s *service) batch(listings int) *client.Batch {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	rows := []client.BatchRow{{URL: s.Site + "/gone?a=1"}, {URL: s.Site + "/gone?a=2"}}
+	urls := []string{s.Site + "/gone?a=1", s.Site + "/gone?a=2"}
 	for _, car := range listingtest.Cars()[:listings] {
-		rows = append(rows, client.BatchRow{URL: s.Site + car.Path()})
+		urls = append(urls, s.Site+car.Path())
 	}
-	made, err := api.CreateBatch(s.t.Context(), client.BatchRequest{Items: rows})
+	made, err := client.Send[client.Batch](s.t.Context(), api, "POST /v1/batches", map[string][]string{"urls": urls})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -128,7 +128,8 @@ func (p *Pages) quickstartFor(base string) ([]byte, error) {
 	}
 	var body bytes.Buffer
 	err := p.quick.Execute(&body, map[string]any{
-		"Simulated": p.options.Frame.Simulated(), "Key": p.options.Key, "Answer": strings.TrimSpace(answer), "Errors": errorRows(),
+		"Simulated": p.options.Frame.Simulated(), "Key": p.options.Key,
+		"Answer": strings.TrimSpace(answer), "Errors": errorRows(),
 		"First": p.programs(base, "estimate", "curl", "js", "py", "go", "php"), "Batch": p.programs(base, "batch", "curl")[0],
 		"Verify": p.programs(base, "verify", "js", "py", "go", "php"),
 	})

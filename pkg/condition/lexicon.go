@@ -84,7 +84,8 @@ func (l *words) addVerb(row []string, stem string) {
 			subject + "me" + stem, subject + "li" + stem, relative + stem,
 			subject + "mewahi ku" + stem, subject + "liwahi ku" + stem, relative + "wahi ku" + stem,
 		})
-		l.addSense(row, true, []string{"ha" + subject + "ja" + stem, "ha" + subject + "ku" + stem, "ha" + subject + "jawahi ku" + stem})
+		not := "ha" + subject
+		l.addSense(row, true, []string{not + "ja" + stem, not + "ku" + stem, not + "jawahi ku" + stem})
 	}
 }
 

@@ -54,11 +54,11 @@ func TestPauseOfASite(t *testing.T) {
 			t.Fatalf("after %s: %v", time.Since(start), err)
 		}
 	}
-	var request client.BatchRequest
+	var urls []string
 	for _, car := range listingtest.Cars()[:3] {
-		request.Items = append(request.Items, client.BatchRow{URL: service.Site + car.Path()})
+		urls = append(urls, service.Site+car.Path())
 	}
-	batch, err := api.CreateBatch(t.Context(), request)
+	batch, err := client.Send[client.Batch](t.Context(), api, "POST /v1/batches", map[string][]string{"urls": urls})
 	must(t, err)
 	testenv.AwaitFor(t, 2*time.Minute, "the end of the batch", func() (any, bool) {
 		batch, err = api.Batch(t.Context(), batch.ID)
