@@ -182,10 +182,14 @@ const (
 func (b *browser) checkBudget(home string) {
 	b.t.Helper()
 	total, start := 0.0, 0.0
-	kinds := map[string]float64{}
+	kinds, asked := map[string]float64{}, map[string]bool{}
 	for _, load := range b.Loads() {
 		address, size := strings.TrimPrefix(load.URL, home), load.Bytes
 		b.t.Logf("%6.0f bytes %s", size, address)
+		if strings.HasSuffix(load.URL, "/doubts") && asked[load.URL] { // again, while the sheet is read: as often as that takes
+			continue
+		}
+		asked[load.URL] = true
 		total += size
 		kinds[path.Ext(address)] += size
 		if !strings.HasPrefix(address, "/e/") && address != "/go" && !strings.HasPrefix(address, "/s/") &&
