@@ -515,6 +515,39 @@ func (r *Request) Warnings() []vehicle.Warning {
 	return []vehicle.Warning{message.New("warning/field_ignored", ignoredValues(r.Ignored))}
 }
 
+// Flag parses a parameter that is true or false. Without it, it is false.
+func Flag(query url.Values, name string) (bool, error) {
+	if !query.Has(name) {
+		return false, nil
+	}
+	switch query.Get(name) {
+	case "true":
+		return true, nil
+	case "false":
+		return false, nil
+	}
+	return false, problem.Field(name, "boolean")
+}
+
+// ListingURL returns the canonical form of a listing's URL, or says what is
+// wrong with it.
+func ListingURL(raw string, allowLoopback bool) (string, error) {
+	if raw == "" {
+		return "", ErrURLMissing
+	}
+	url, err := listing.Canonical(raw, allowLoopback)
+	return url, URLProblem(err)
+}
+
+// URLProblem returns the response of a URL that was rejected.
+func URLProblem(err error) error {
+	public, ok := errors.AsType[*fetch.Error](err)
+	if !ok {
+		return err
+	}
+	return problem.Because(http.StatusBadRequest, public.Notice, err).Of("url")
+}
+
 // Bounds of the metadata of a request.
 const (
 	maxMetadataKeys  = 8
@@ -579,97 +612,4 @@ func TagsOf(query url.Values) (t Tags, err error) {
 	t.Webhook = query.Get("webhook")
 	t.Metadata, err = ParseMetadata(json.RawMessage(query.Get("metadata")))
 	return t, err
-}
-
-// Flag parses a parameter that is true or false. Without it, it is false.
-func Flag(query url.Values, name string) (bool, error) {
-	if !query.Has(name) {
-		return false, nil
-	}
-	switch query.Get(name) {
-	case "true":
-		return true, nil
-	case "false":
-		return false, nil
-	}
-	return false, problem.Field(name, "boolean")
-}
-
-// ListingURL returns the canonical form of a listing's URL, or says what is
-// wrong with it.
-func ListingURL(raw string, allowLoopback bool) (string, error) {
-	if raw == "" {
-		return "", ErrURLMissing
-	}
-	url, err := listing.Canonical(raw, allowLoopback)
-	return url, URLProblem(err)
-}
-
-// URLProblem returns the response of a URL that was rejected.
-func URLProblem(err error) error {
-	public, ok := errors.AsType[*fetch.Error](err)
-	if !ok {
-		return err
-	}
-	return problem.Because(http.StatusBadRequest, public.Notice, err).Of("url")
-}
-
-const (
-	defaultPageSize = 100
-	maxPageSize     = 1000
-)
-
-// PageSize parses the parameter "limit" of lists of batches and rows.
-func PageSize(query url.Values) (int, error) {
-	text := query.Get("limit")
-	if text == "" {
-		return defaultPageSize, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > maxPageSize {
-		return 0, ErrPageInvalid
-	}
-	return n, nil
-}
-
-// SetNext says in the header Link where the page of a list is that begins at a cursor, and
-// returns the cursor; "" for none.
-func SetNext(w http.ResponseWriter, u *url.URL, cursor string) string {
-	if cursor != "" {
-		query := u.Query()
-		query.Set("cursor", cursor)
-		w.Header().Set("Link", "<"+u.EscapedPath()+"?"+query.Encode()+`>; rel="next"`)
-	}
-	return cursor
-}
-
-// Paginate returns the page that a request wants of a list in memory, and the cursor of the
-// next one.
-func Paginate[T any](query url.Values, all []T) (page []T, next string, err error) {
-	limit, err := PageSize(query)
-	if err != nil {
-		return nil, "", err
-	}
-	from, err := Cursor(query)
-	if err != nil {
-		return nil, "", err
-	}
-	from = min(from, len(all))
-	to := min(from+limit, len(all))
-	if to < len(all) {
-		next = strconv.Itoa(to)
-	}
-	return all[from:to:to], next, nil
-}
-
-// Cursor parses the parameter "cursor" of lists that are read by the number of a row.
-func Cursor(query url.Values) (from int, err error) {
-	text := query.Get("cursor")
-	if text == "" {
-		return 0, nil
-	}
-	if from, err = strconv.Atoi(text); err != nil || from < 0 {
-		return 0, ErrPageInvalid
-	}
-	return from, nil
 }
