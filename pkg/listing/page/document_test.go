@@ -1,10 +1,14 @@
 package page
 
 import (
+	"fmt"
 	"net/url"
 	"reflect"
 	"strings"
 	"testing"
+
+	"ushuru/pkg/fetch"
+	"ushuru/pkg/listing/dom"
 )
 
 func TestALinkResolvesAsTheStandardLibraryResolvesIt(t *testing.T) {
@@ -40,6 +44,30 @@ func TestAnAmountIsAMarkWithADigitBesideIt(t *testing.T) {
 	} {
 		if got := hasAmount(text); got != want {
 			t.Errorf("%q: got %v, want %v", text, got, want)
+		}
+	}
+}
+
+// The cars of a list without links are named in the order of the page, whatever their boxes look like.
+func TestCardsAreInTheOrderOfThePage(t *testing.T) {
+	var list strings.Builder
+	for i, class := range []string{"a", "b", "c", "d"} {
+		for range 3 {
+			fmt.Fprintf(&list, `<div class="%s"><img src="/%d.jpg"><p>Toyota Vitz</p><p>USD %d,000</p></div>`, class, i, i+1)
+		}
+	}
+	body := []byte("<html><body><div>" + list.String() + "</div></body></html>")
+	for range 20 {
+		doc, err := Parse(nil, &fetch.Page{Body: body})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got strings.Builder
+		for _, card := range doc.Cards {
+			got.WriteString(dom.Attr(card, "class"))
+		}
+		if got.String() != "aaabbbcccddd" {
+			t.Fatalf("the cards are %q", got.String())
 		}
 	}
 }

@@ -238,15 +238,18 @@ func canBeBox(tag atom.Atom) bool {
 
 // markList marks the boxes of one list.
 func (d *Document) markList(n *html.Node, headed map[*html.Node]bool, fields map[*html.Node]uint64) {
-	shapes := map[shape][]*html.Node{}
+	shapes, order := map[shape][]*html.Node{}, []shape(nil)
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		if c.Type == html.ElementNode && canBeBox(c.DataAtom) && !headed[c] {
 			own := shape{c.DataAtom, dom.Head(dom.Attr(c, "class"))}
+			if shapes[own] == nil {
+				order = append(order, own)
+			}
 			shapes[own] = append(shapes[own], c)
 		}
 	}
-	for _, boxes := range shapes {
-		d.markBoxes(boxes, fields)
+	for _, own := range order {
+		d.markBoxes(shapes[own], fields)
 	}
 }
 
